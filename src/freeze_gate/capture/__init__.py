@@ -1,0 +1,1 @@
+"""The side that makes the evidence, inside the user's two jobs."""

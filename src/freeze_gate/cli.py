@@ -1,0 +1,65 @@
+"""The composition root: the one place that reads the environment, asks the clock and owns the standard streams."""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from freeze_gate.errors import FreezeGateError
+from freeze_gate.version import VERSION
+from freeze_gate.world import World
+
+COMMANDS: Final = {
+    "gate": "judge the two runs of a pull request; the action runs this",
+    "classify": "judge two bundles, offline",
+    "check": "say all that is wrong with records, bundles, policies and verdicts",
+    "verify": "compute a stored verdict again and compare",
+    "prune": "list or remove pins that nothing refers to any more",
+    "pin": "store sampled bytes under their digest",
+    "sample": "call the sampler once, pin the answer and record the transport",
+    "transport": "record what another HTTP client saw",
+    "oracle": "run the property check on the pinned file, without a network",
+    "replay": "start a rerun from the first run's pin",
+}
+
+
+def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run one command and return its exit code. The one `except` for the errors that a person can do something about."""
+    world = World(environ, lambda: datetime.now(UTC), sys.stdin.buffer, sys.stdout, sys.stderr)
+    if list(argv) == ["gate"]:  # takes its inputs from the environment: no parser to import
+        return _run("gate", None, world)
+    return _parse_and_run(argv, world)
+
+
+def _parse_and_run(argv: Sequence[str], world: World) -> int:
+    import argparse
+
+    name = next((word for word in argv if word in COMMANDS), None)
+    parser = argparse.ArgumentParser(prog="freeze-gate", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"freeze-gate {VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command, words in COMMANDS.items():
+        described = commands.add_parser(command, help=words, description=words, allow_abbrev=False)
+        if command == name:
+            _module(command).configure(described)
+    args = parser.parse_args(argv)
+    return _run(args.command, args, world)
+
+
+def _run(command: str, args: object, world: World) -> int:
+    try:
+        return int(_module(command).run(args, world))
+    except FreezeGateError as error:
+        print(f"freeze-gate {command}: {error}", file=world.err)
+        return error.exit_code
+
+
+def _module(command: str):  # noqa: ANN202 - a module
+    return importlib.import_module(f"freeze_gate.commands.{command}")
+
+
+def entry() -> None:
+    """Run as `freeze-gate`."""
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,53 @@
+"""The identity of bytes: a SHA-256 that cannot be malformed."""
+
+import hashlib
+import re
+from typing import BinaryIO, Final, NamedTuple
+
+CHUNK: Final = 1 << 20
+"""Bytes read at a time: large enough that Python costs nothing, small enough that memory stays flat."""
+
+_HEX64: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class Sha256(str):
+    """64 lower-case hexadecimal characters.
+
+    Raises `ValueError` for anything else: a digest is never repaired (no trimming, no lower-casing, no `sha256:`
+    prefix taken off), because a repaired digest is a guess.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> "Sha256":
+        """Accept `text` as it is, or refuse it."""
+        if not _HEX64.fullmatch(text):
+            msg = "not a SHA-256: 64 lower-case hexadecimal characters"
+            raise ValueError(msg)
+        return super().__new__(cls, text)
+
+    @classmethod
+    def of(cls, payload: bytes) -> "Sha256":
+        """Hash bytes in memory."""
+        return cls(hashlib.sha256(payload).hexdigest())
+
+
+class Observed(NamedTuple):
+    """Bytes as they were seen: their digest and how many there were."""
+
+    sha256: Sha256
+    size: int
+
+
+def observe(stream: BinaryIO) -> Observed:
+    """Read a stream to its end, a chunk at a time, and say what was there. Raises what the stream raises."""
+    digest, size = hashlib.sha256(), 0
+    while chunk := stream.read(CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+    return Observed(Sha256(digest.hexdigest()), size)
+
+
+def pin_fixture(payload: bytes) -> str:
+    """Return the SHA-256 of the bytes, in hexadecimal: the name that they are pinned under. Stores nothing."""
+    return Sha256.of(payload)

@@ -1,0 +1,160 @@
+"""Reading a mapping that a stranger wrote: a table of fields in, a typed value or every problem with its address out.
+
+A reader takes `(value, address, problems)` and returns the typed value. What is wrong is appended to `problems`, so
+that one pass names all of it; the value returned beside a problem means nothing.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
+
+LARGEST: Final = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact (RFC 8259, section 6)."""
+
+FORBIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, the two Unicode line ends and lone surrogates: no text of ours may hold one."""
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong, and where: `transport.retry_count`, `freezes[2].expires`; "" is the whole."""
+
+    address: str
+    message: str
+
+    def __str__(self) -> str:
+        """`address: message`, or the message alone where it is about the whole."""
+        return f"{self.address}: {self.message}" if self.address else self.message
+
+
+Problems = list[Problem]
+T = TypeVar("T")
+Reader = Callable[[Any, str, Problems], T]
+
+
+def of_type(kind: type[T], words: str) -> Reader[T]:
+    """Read exactly `kind` (a bool is no int)."""
+
+    def read(value: Any, address: str, problems: Problems) -> T:
+        if type(value) is not kind:
+            problems.append(Problem(address, f"must be {words}"))
+        return value  # type: ignore[no-any-return]
+
+    return read
+
+
+flag: Final = of_type(bool, "true or false")
+
+
+def whole(least: int = 0, most: int = LARGEST) -> Reader[int]:
+    """Read a whole number from `least` to `most`."""
+    words = f"must be a whole number of at least {least}" if most == LARGEST else f"must be a whole number from {least} to {most}"
+
+    def read(value: Any, address: str, problems: Problems) -> int:
+        if type(value) is not int or not least <= value <= most:
+            problems.append(Problem(address, words))
+        return value  # type: ignore[no-any-return]
+
+    return read
+
+
+def seconds(value: Any, address: str, problems: Problems) -> float:
+    """Read a duration: a number from 0 to a year. NaN fails the comparison."""
+    if type(value) not in (int, float) or not 0 <= value <= 31_622_400:
+        problems.append(Problem(address, "must be a number of seconds of at least 0"))
+    return value  # type: ignore[no-any-return]
+
+
+def text(words: str = "a string", pattern: str = r".*", convert: Callable[[str], str] = str) -> Reader[str]:
+    """Read a string that matches `pattern` from end to end and holds nothing of `FORBIDDEN`."""
+    matches = re.compile(pattern, re.DOTALL).fullmatch
+
+    def read(value: Any, address: str, problems: Problems) -> str:
+        if type(value) is not str or not matches(value):
+            problems.append(Problem(address, f"must be {words}"))
+        elif FORBIDDEN.search(value):
+            problems.append(Problem(address, "must not hold a control character or a lone surrogate"))
+        else:
+            return convert(value)
+        return value  # type: ignore[no-any-return]
+
+    return read
+
+
+def choice(*allowed: str) -> Reader[str]:
+    """Read one of a few words."""
+
+    def read(value: Any, address: str, problems: Problems) -> str:
+        if type(value) is not str or value not in allowed:
+            problems.append(Problem(address, f"must be one of {', '.join(allowed)}"))
+        return value  # type: ignore[no-any-return]
+
+    return read
+
+
+def optional(reader: Reader[T]) -> Reader[T | None]:
+    """Read null, or what `reader` reads."""
+
+    def read(value: Any, address: str, problems: Problems) -> T | None:
+        return None if value is None else reader(value, address, problems)
+
+    return read
+
+
+def several(reader: Reader[T]) -> Reader[tuple[T, ...]]:
+    """Read a list of what `reader` reads."""
+
+    def read(value: Any, address: str, problems: Problems) -> tuple[T, ...]:
+        if type(value) is not list:
+            problems.append(Problem(address, "must be a list"))
+            return ()
+        return tuple(reader(item, f"{address}[{index}]", problems) for index, item in enumerate(value))
+
+    return read
+
+
+class Shape(NamedTuple):
+    """A reader of mappings: `build` takes the fields by name.
+
+    A field that is absent is read as null: a reader that takes null makes its field optional, unless `required` names
+    it. Unknown keys are not read; `unknown` names them.
+    """
+
+    build: Callable[..., Any]
+    fields: Mapping[str, Reader[Any]]
+    required: frozenset[str] = frozenset()
+
+    def __call__(self, value: Any, address: str, problems: Problems) -> Any:
+        """Read one mapping."""
+        if type(value) is not dict:
+            problems.append(Problem(address, "must be an object"))
+            return None
+        found = {}
+        for name, reader in self.fields.items():
+            where = f"{address}.{name}" if address else name
+            if name in self.required and name not in value:
+                problems.append(Problem(where, "is required"))
+            else:
+                found[name] = reader(value.get(name), where, problems)
+        return self.build(**found) if len(found) == len(self.fields) else None
+
+    def unknown(self, value: Any, address: str = "") -> list[str]:
+        """Name the keys that the shape does not know, with their addresses, nested shapes included."""
+        if type(value) is not dict:
+            return []
+        prefix = f"{address}." if address else ""
+        names = [prefix + key for key in value if key not in self.fields]
+        for name, reader in self.fields.items():
+            nested = getattr(reader, "shape", reader)
+            if isinstance(nested, Shape):
+                names += nested.unknown(value.get(name), prefix + name)
+        return names
+
+
+class Detail(NamedTuple):
+    """A reader of an optional object whose fields are optional too: null reads as the shape with every field unknown."""
+
+    shape: Shape
+
+    def __call__(self, value: Any, address: str, problems: Problems) -> Any:
+        """Read one detail object."""
+        return self.shape({} if value is None else value, address, problems)

@@ -1,0 +1,98 @@
+"""The two values around the decision: the case that goes in, the result that comes out. Both are kept in `verdict.json`."""
+
+from datetime import date
+from typing import Final, NamedTuple
+
+from freeze_gate.evidence.digest import Sha256
+from freeze_gate.evidence.side import Pair, Side
+from freeze_gate.verdict.policy import NOT_ASKED, Freeze, PolicyReading
+from freeze_gate.verdict.table import FailureClass
+
+GREEN: Final = "green"
+"""The reason of a pair that is not red at all."""
+
+
+class Case(NamedTuple):
+    """Everything that a verdict is computed from.
+
+    `in_gate` says whether GitHub's word stands beside the records (the action) or not (`classify`). `repository` is
+    `owner/name` as GitHub says it. `earlier` holds the records of the other attempts of the run, read before a flake
+    is said. `expected` are the fixture ids or globs that must be there. `today` is the UTC date. `from_fork` says that
+    the evidence was made by another repository's code.
+    """
+
+    in_gate: bool
+    pairs: tuple[Pair, ...]
+    today: date
+    fail_on: str = "unfrozen"
+    repository: str | None = None
+    pull_request: int | None = None
+    from_fork: bool = False
+    expected: tuple[str, ...] = ()
+    earlier: tuple[Side, ...] = ()
+    policy: PolicyReading = NOT_ASKED
+
+
+class Finding(NamedTuple):
+    """A check that failed: its id, the side it failed on (`first`, `rerun`, `pair`), and what exactly was seen."""
+
+    check: str
+    side: str
+    detail: str
+
+
+class Standing(NamedTuple):
+    """What the policy file says about one flake: `active`, or why the nearest entry is not (`expired`, …)."""
+
+    state: str
+    freeze: Freeze
+
+
+class Verdict(NamedTuple):
+    """The class of one pair with its reason: a check's id, a rule's id, or `green`.
+
+    `rule` is the row of the table that fired; None for a green pair, which never reaches it. `findings` are all
+    checks that failed, the deciding one first. `door` says whether the door checks were looked at. `fixture_sha256`
+    and `fixture_path` are the first run's, where its record and its bytes agree.
+    """
+
+    fixture_id: str | None
+    failure_class: FailureClass
+    reason: str
+    rule: str | None
+    findings: tuple[Finding, ...]
+    door: bool
+    freeze_allowed: bool
+    fixture_sha256: Sha256 | None
+    fixture_path: str | None
+    standing: Standing | None
+
+    @property
+    def green(self) -> bool:
+        """Whether there is nothing to mute."""
+        return self.reason == GREEN
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a reviewer's freeze mutes this pair today."""
+        return self.standing is not None and self.standing.state == "active"
+
+
+class Result(NamedTuple):
+    """The outcome of a run: the deciding pair's verdict, what follows from all of them, and the exit code.
+
+    `deciding` is an index into `verdicts`, which stand in the order of the case's pairs.
+    """
+
+    deciding: int
+    failure_class: FailureClass
+    reason: str
+    freeze_allowed: bool
+    freeze_active: bool
+    exit_code: int
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the deciding pair."""
+        return self.verdicts[self.deciding]

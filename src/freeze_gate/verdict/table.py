@@ -1,0 +1,110 @@
+"""The decision: what a red pair means. All branching about the class of a pair lives in this table.
+
+Two records of one fixture id are compared, never one alone. The rows are read from the top and the first that holds
+decides. Their order is the specification: a missing digest goes before everything, because without the bytes nothing
+can be compared; a recorded fail goes before every transport fault, because a dropped connection can be provoked and a
+failed property cannot be explained by one; what is left without a fault to name stays undecided.
+
+Never reorder the rows and never add one. What can be wrong with evidence acts before the table, by making a digest
+missing (`freeze_gate.evidence.checks`).
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class FailureClass(StrEnum):
+    """What a red pair means."""
+
+    PROPERTY_MISS = "property_miss"
+    FIXTURE_DRIFT = "fixture_drift"
+    HARNESS_FLAKE = "harness_flake"
+    UNCLASSIFIED = "unclassified"
+
+
+class _Claims(NamedTuple):
+    fixture_sha256: str | None
+    oracle_passed: bool | None
+    transport_ok: bool | None
+
+
+class RunRecord(_Claims):
+    """The three facts about one run that the decision uses; frozen, positional.
+
+    `fixture_sha256`: digest of the pinned bytes; None or "" is missing. `oracle_passed` and `transport_ok`: True,
+    False, or None where it is not known. Raises `TypeError` for a verdict of any other type: 0, 1 and "false" are how
+    a fail turns into noise.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, fixture_sha256: str | None, oracle_passed: bool | None, transport_ok: bool | None  # noqa: FBT001 - public, positional
+    ) -> "RunRecord":
+        """Refuse what is not exactly a digest or none, and two verdicts."""
+        if fixture_sha256 is not None and not isinstance(fixture_sha256, str):
+            msg = "fixture_sha256 must be a str or None"
+            raise TypeError(msg)
+        for name, verdict in (("oracle_passed", oracle_passed), ("transport_ok", transport_ok)):
+            if verdict is not None and type(verdict) is not bool:
+                msg = f"{name} must be True, False or None"
+                raise TypeError(msg)
+        return super().__new__(cls, fixture_sha256, oracle_passed, transport_ok)
+
+
+class Rule(NamedTuple):
+    """One row of the table."""
+
+    id: str
+    holds: Callable[[RunRecord, RunRecord], bool]
+    failure_class: FailureClass
+
+
+RULES: Final = (
+    Rule(
+        "digest-missing",
+        lambda a, b: not a.fixture_sha256 or not b.fixture_sha256,
+        FailureClass.UNCLASSIFIED,
+    ),
+    Rule(
+        "digests-differ",
+        lambda a, b: a.fixture_sha256 != b.fixture_sha256,
+        FailureClass.FIXTURE_DRIFT,
+    ),
+    Rule(
+        "both-oracles-failed",
+        lambda a, b: a.oracle_passed is False and b.oracle_passed is False,
+        FailureClass.PROPERTY_MISS,
+    ),
+    Rule(
+        "split-oracle",
+        lambda a, b: a.oracle_passed is False or b.oracle_passed is False,
+        FailureClass.UNCLASSIFIED,
+    ),
+    Rule(
+        "transport-fault",
+        lambda a, b: a.transport_ok is False or b.transport_ok is False,
+        FailureClass.HARNESS_FLAKE,
+    ),
+    Rule(
+        "nothing-to-blame",
+        lambda _a, _b: True,
+        FailureClass.UNCLASSIFIED,
+    ),
+)
+
+
+def decide(left: RunRecord, right: RunRecord) -> Rule:
+    """Return the first rule that holds. Symmetric in its arguments."""
+    return next(rule for rule in RULES if rule.holds(left, right))
+
+
+def classify(left: RunRecord, right: RunRecord) -> FailureClass:
+    """Say what the red of a pair means. Symmetric in its arguments."""
+    return decide(left, right).failure_class
+
+
+def freeze_allowed(kind: FailureClass) -> bool:
+    """Whether a freeze may be *requested* for a pair of this class: for `harness_flake` alone."""
+    return kind == FailureClass.HARNESS_FLAKE

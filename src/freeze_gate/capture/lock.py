@@ -1,0 +1,45 @@
+"""A lock between processes and threads that ends with its owner, however that dies; on Windows too."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from freeze_gate.errors import NoVerdictError
+
+_OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@contextlib.contextmanager
+def exclusively(path: Path) -> Iterator[None]:
+    """Hold the lock of the file at `path`, which is made where it is not there, and never removed.
+
+    Removing it would let a third process lock a new file of the same name. Raises `NoVerdictError` where it cannot be
+    locked.
+    """
+    try:
+        descriptor = os.open(path, _OPEN, 0o666)
+    except OSError as error:
+        raise NoVerdictError(f"cannot lock {path}: {error.strerror}") from error
+    try:
+        _acquire(descriptor)
+        yield
+    finally:
+        os.close(descriptor)  # lets go of it
+
+
+if sys.platform == "win32":  # pragma: no cover - elsewhere
+    import msvcrt
+
+    def _acquire(descriptor: int) -> None:
+        while True:
+            with contextlib.suppress(OSError):  # it gives up after ten seconds
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+                return
+
+else:
+    import fcntl
+
+    def _acquire(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,0 +1,49 @@
+"""Which run is writing: the runner's environment as the `run` of a record."""
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from freeze_gate.evidence.record import RECORD, Run
+from freeze_gate.evidence.shape import LARGEST, Problems
+
+_VARIABLES: Final = {
+    "repository": "GITHUB_REPOSITORY",
+    "run_id": "GITHUB_RUN_ID",
+    "run_attempt": "GITHUB_RUN_ATTEMPT",
+    "job": "GITHUB_JOB",
+    "commit": "GITHUB_SHA",
+}
+_NUMBERS: Final = {"run_id", "run_attempt"}
+_READERS: Final = RECORD.fields["run"].shape.fields  # type: ignore[attr-defined]
+
+
+def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | None = None) -> Run:
+    """Describe this run, with a `capture_id` drawn anew.
+
+    `now` is an aware time. What the environment does not say, or says in a form that no record may hold, is None:
+    unknown, which the gate refuses where it matters.
+    """
+    known = {field: _known(field, environ.get(variable)) for field, variable in _VARIABLES.items()}
+    return Run(
+        **known,
+        capture_id=secrets.token_hex(16),
+        replay_of=replay_of,
+        recorded_at=now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def _known(field: str, text: str | None) -> Any:
+    value: str | int | None = text or None
+    if value is not None and field in _NUMBERS:
+        value = _number(str(value))
+    problems: Problems = []
+    read = _READERS[field](value, field, problems)
+    return None if problems else read
+
+
+def _number(text: str) -> int | None:
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))):
+        return None
+    return int(text)

@@ -1,0 +1,225 @@
+"""The bundle on disk, as the capture side writes it: every file whole or not there at all, whenever the process dies.
+
+A file is written beside its place under a hidden name, flushed, and renamed. What a killed process leaves is a hidden
+`.*.tmp` that no reader takes for a record or a pin.
+"""
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from freeze_gate.capture.lock import exclusively
+from freeze_gate.errors import NoVerdictError, UsageError
+from freeze_gate.evidence.digest import Sha256, observe
+from freeze_gate.evidence.record import (
+    FIXTURE_ID,
+    MAX_RECORD_BYTES,
+    Record,
+    RecordInvalid,
+    contradictions,
+    encode_record,
+    read_record,
+)
+
+DEFAULT_FOLDER: Final = "freeze-gate"
+"""No dot in front: the upload step leaves hidden folders out unless it is told not to."""
+
+_SUFFIX: Final = re.compile(r"(\.[A-Za-z0-9_+=-]{1,32}){0,4}")
+_READ_ONLY: Final = 0o444
+_WRITABLE: Final = 0o666  # less the umask
+_CREATE: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+class Pin(NamedTuple):
+    """Where bytes are stored: their digest, and their path below the bundle's folder, with `/`."""
+
+    sha256: Sha256
+    path: str
+
+
+def bundle_folder(given: str | None, environ: Mapping[str, str]) -> Path:
+    """Say where the bundle is: what was given, else `FREEZE_GATE_BUNDLE`, else `freeze-gate`. "" is not given."""
+    return Path(given or environ.get("FREEZE_GATE_BUNDLE") or DEFAULT_FOLDER)
+
+
+def oracle_started(record: Record) -> bool:
+    """Whether an oracle was ever started on the record; one that could not be sealed was not."""
+    return record.oracle_passed is not None or bool(record.oracle.runs)
+
+
+class Store:
+    """One bundle's folder: `records/<fixture_id>.json` and `fixtures/<sha256><suffix>`. Made on the first write.
+
+    Every method raises `UsageError` for a fixture id that is none, and for a link or an odd file in the way;
+    `NoVerdictError` where the file system refuses.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Keep other processes and threads from changing the bundle; hold it around a read and the write that follows."""
+        return self._lock()
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        with _reported("lock", self.folder):
+            self._make(self.folder)
+        path = self.folder / ".lock"
+        _refuse_links(path)
+        with exclusively(path):
+            yield
+
+    def record_file(self, fixture_id: str) -> Path:
+        """Where the record of an id is, whether it is there or not."""
+        if not re.fullmatch(FIXTURE_ID, fixture_id):
+            raise UsageError(
+                f"fixture id {fixture_id[:128]!a} is not allowed: letters, digits, dots, underscores and hyphens,"
+                " 128 at most, the first a letter or a digit"
+            )
+        return self.folder / "records" / f"{fixture_id}.json"
+
+    def read(self, fixture_id: str) -> Record | None:
+        """Read the record of an id; None where there is none. Raises `UsageError` where what is there is no record."""
+        path = self.record_file(fixture_id)
+        _refuse_links(self.folder, path.parent, path)
+        with _reported("read", path):
+            try:
+                with path.open("rb") as stream:
+                    payload = stream.read(MAX_RECORD_BYTES + 1)
+            except FileNotFoundError:
+                return None
+        try:
+            return read_record(payload, fixture_id)
+        except RecordInvalid as error:
+            raise UsageError(f"{path} is not a record ({error}): remove it and capture again") from None
+
+    def read_before_oracle(self, fixture_id: str) -> Record | None:
+        """Read the record of an id that is about to be changed by anything but an oracle.
+
+        Raises `UsageError` once an oracle has started on it: a retry inside one job must not wash a fail away.
+        """
+        record = self.read(fixture_id)
+        if record is not None and oracle_started(record):
+            raise UsageError(
+                f"an oracle has already run on {fixture_id}, and its record stays as it is:"
+                " take another fixture id, or start a new run"
+            )
+        return record
+
+    def write(self, record: Record) -> None:
+        """Put a record in its place. Raises `RecordInvalid` for one that nobody could read or that contradicts itself."""
+        path, payload = self.record_file(record.fixture_id), encode_record(record)
+        read_record(payload, record.fixture_id)
+        if problems := contradictions(record):
+            raise RecordInvalid(*problems)
+        with _reported("write", path), self._whole(path.parent, [payload]) as temporary:
+            _refuse_links(path)
+            temporary.replace(path)
+
+    def pin(self, payload: bytes | Iterable[bytes], suffix: str = "", *, expected: Sha256 | None = None) -> Pin:
+        """Store bytes under their digest, read-only; equal bytes under an equal suffix are stored once.
+
+        An iterable is written as it comes. Raises `UsageError` for a suffix that is none, for bytes that are not the
+        `expected` ones, and where the place is taken by other bytes: a pin that something changed is never repaired.
+        """
+        if not _SUFFIX.fullmatch(suffix):
+            raise UsageError(f"suffix {suffix[:64]!a} is not allowed: such as .json, of letters, digits and _+=-")
+        folder = self.folder / "fixtures"
+        chunks = [payload] if isinstance(payload, bytes) else payload
+        with _reported("write", folder), self._whole(folder, chunks, _READ_ONLY) as temporary:
+            sha256 = _sha256(temporary)
+            if expected not in (None, sha256):
+                raise UsageError(f"the bytes hash to {sha256}, not to {expected}: they are not what was pinned")
+            path = folder / f"{sha256}{suffix}"
+            _refuse_links(path)
+            if path.exists():
+                _demand(path, sha256)
+            else:
+                temporary.replace(path)
+        return Pin(sha256, f"fixtures/{path.name}")
+
+    def pinned_file(self, record: Record) -> Path | None:
+        """Return the absolute path of the record's pin, whether it is there or not; None where nothing is pinned."""
+        if record.fixture_path is None:
+            return None
+        path = self.folder / record.fixture_path
+        _refuse_links(self.folder, *(self.folder / part for part in Path(record.fixture_path).parents), path)
+        return path.absolute()
+
+    @contextlib.contextmanager
+    def _whole(self, folder: Path, chunks: Iterable[bytes], mode: int | None = None) -> Iterator[Path]:
+        """Write a hidden file in `folder` and hand out its path; what is still there afterwards is removed."""
+        self._make(folder)
+        temporary = folder / f".{secrets.token_hex(8)}.tmp"
+        try:
+            with open(os.open(temporary, _CREATE, _WRITABLE), "wb") as stream:  # noqa: PTH123 - a descriptor
+                for chunk in chunks:
+                    stream.write(chunk)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if mode is not None:
+                temporary.chmod(mode)
+            yield temporary
+            _sync(folder)
+        finally:
+            _remove(temporary)
+
+    def _make(self, folder: Path) -> None:
+        _refuse_links(self.folder, folder)
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextlib.contextmanager
+def _reported(verb: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NoVerdictError(f"cannot {verb} {path}: {error.strerror or type(error).__name__}") from error
+
+
+def _refuse_links(*paths: Path) -> None:
+    """Refuse what is neither a folder nor an ordinary file: a link leads out of the bundle, a FIFO never answers."""
+    for path in paths:
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UsageError(f"{path} cannot be looked at: {error.strerror}") from None
+        if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+            raise UsageError(f"{path} is a link or an odd file, and the bundle is written through neither: remove it")
+
+
+def _sha256(path: Path) -> Sha256:
+    with path.open("rb") as stream:
+        return observe(stream).sha256
+
+
+def _demand(path: Path, sha256: Sha256) -> None:
+    if _sha256(path) != sha256:
+        raise UsageError(f"{path} holds other bytes than its name says: something changed a pin; start a new bundle")
+
+
+def _remove(temporary: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            temporary.unlink()
+        except PermissionError:  # Windows removes no read-only file
+            temporary.chmod(_WRITABLE)
+            temporary.unlink()
+
+
+def _sync(folder: Path) -> None:
+    """Make a rename last through a power cut, where folders can be opened at all."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,9 +1,15 @@
 """What reviewers decided: freezes, each bound to one digest, owned and with a last day. Values and rules, no YAML."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
+
+LONGEST_FREEZE_DAYS: Final = 90
+"""No policy may allow more: a mute that outlives a quarter is a deleted test."""
+
+NOTICE: Final = timedelta(days=7)
+"""How long before its last day an entry is worth a word."""
 
 
 class Freeze(NamedTuple):
@@ -40,5 +46,79 @@ class PolicyReading(NamedTuple):
     sha: str | None = None
     problems: tuple[str, ...] = ()
 
+    @property
+    def requires_sealed_oracle(self) -> bool:
+        """Whether an oracle must be sealed: what cannot be read counts as required."""
+        return self.state == "unusable" or self.policy.sealed_oracle
+
 
 NOT_ASKED: Final = PolicyReading("not_asked")
+
+ACTIVE: Final = "active"
+
+STATES: Final = (ACTIVE, "unproven", "other_pull_request", "too_long", "not_yet", "expired", "other_digest")
+"""How near an entry is to muting a flake, nearest first.
+
+`unproven`: neither oracle passed, so nothing shows that the patch works. `other_pull_request`: the entry names another
+one. `too_long`: more days than `max_freeze_days`. `not_yet` and `expired`: today is before or after its days.
+`other_digest`: the entry is about other bytes of this fixture id.
+"""
+
+
+class Standing(NamedTuple):
+    """What the policy file says about one flake: one of `STATES`, and the entry that is in it."""
+
+    state: str
+    freeze: Freeze
+
+
+def standing(
+    policy: Policy,
+    fixture_id: str,
+    fixture_sha256: Sha256,
+    today: date,
+    pull_request: int | None,
+    *,
+    oracle_passed: bool,
+) -> Standing | None:
+    """Say what the policy holds for a `harness_flake`: the nearest entry for its fixture id; None where there is none.
+
+    `today` is the UTC date; both edge days count. `oracle_passed` says whether one of the pair's two oracles passed.
+    The caller makes sure that the pair is a flake: for any other class there is nothing to ask.
+    """
+
+    def state(freeze: Freeze) -> str:
+        obstacles = {
+            "other_digest": freeze.fixture_sha256 != fixture_sha256,
+            "expired": today > freeze.expires,
+            "not_yet": today < freeze.added,
+            "too_long": too_long(freeze, policy),
+            "other_pull_request": freeze.pull_request not in (None, pull_request),
+            "unproven": not oracle_passed,
+        }
+        return next((name for name, holds in obstacles.items() if holds), ACTIVE)
+
+    found = [Standing(state(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
+    return min(found, key=_distance, default=None)
+
+
+def _distance(found: Standing) -> tuple[int, timedelta]:
+    return STATES.index(found.state), date.max - found.freeze.expires
+
+
+def too_long(freeze: Freeze, policy: Policy) -> bool:
+    """Whether an entry spans more days than the policy allows. Such an entry is never active; the others stand."""
+    return freeze.expires - freeze.added > timedelta(days=policy.max_freeze_days)
+
+
+def overlap(one: Freeze, other: Freeze) -> bool:
+    """Whether two entries are about the same bytes on the same day, so that one of them has no say."""
+    same = (one.fixture_id, one.fixture_sha256) == (other.fixture_id, other.fixture_sha256)
+    return same and one.added <= other.expires and other.added <= one.expires
+
+
+def lapse(freeze: Freeze, today: date) -> str | None:
+    """Say that an entry lapsed, or lapses within a week; None where it does neither."""
+    if today > freeze.expires:
+        return f"lapsed on {freeze.expires}"
+    return f"lapses after {freeze.expires}" if today >= freeze.expires - NOTICE else None

@@ -172,7 +172,7 @@ RECORD: Final = Shape(
         "run": Detail(_RUN),
         "sampler": Detail(_SAMPLER),
     },
-    frozenset({"fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok"}),
+    required=("fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok"),
 )
 
 

@@ -5,7 +5,9 @@ that one pass names all of it; the value returned beside a problem means nothing
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from datetime import date
 from typing import Any, Final, NamedTuple, TypeVar
 
 LARGEST: Final = 2**53 - 1
@@ -13,6 +15,9 @@ LARGEST: Final = 2**53 - 1
 
 FORBIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters, the two Unicode line ends and lone surrogates: no text of ours may hold one."""
+
+
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class Problem(NamedTuple):
@@ -80,6 +85,15 @@ def text(words: str = "a string", pattern: str = r".*", convert: Callable[[str],
     return read
 
 
+def day(value: Any, address: str, problems: Problems) -> date:
+    """Read a calendar day, `YYYY-MM-DD`."""
+    if type(value) is str and _DAY.fullmatch(value):
+        with suppress(ValueError):
+            return date.fromisoformat(value)
+    problems.append(Problem(address, "must be a day such as 2026-12-10"))
+    return date.min
+
+
 def choice(*allowed: str) -> Reader[str]:
     """Read one of a few words."""
 
@@ -112,16 +126,19 @@ def several(reader: Reader[T]) -> Reader[tuple[T, ...]]:
     return read
 
 
-class Shape(NamedTuple):
+class Shape:
     """A reader of mappings: `build` takes the fields by name.
 
     A field that is absent is read as null: a reader that takes null makes its field optional, unless `required` names
     it. Unknown keys are not read; `unknown` names them.
     """
 
-    build: Callable[..., Any]
-    fields: Mapping[str, Reader[Any]]
-    required: frozenset[str] = frozenset()
+    def __init__(
+        self, build: Callable[..., Any], fields: Mapping[str, Reader[Any]], required: Collection[str] = ()
+    ) -> None:
+        self.build = build
+        self.fields = fields
+        self.required = required
 
     def __call__(self, value: Any, address: str, problems: Problems) -> Any:
         """Read one mapping."""
@@ -150,10 +167,11 @@ class Shape(NamedTuple):
         return names
 
 
-class Detail(NamedTuple):
+class Detail:
     """A reader of an optional object whose fields are optional too: null reads as the shape with every field unknown."""
 
-    shape: Shape
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
 
     def __call__(self, value: Any, address: str, problems: Problems) -> Any:
         """Read one detail object."""

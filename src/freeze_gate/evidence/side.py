@@ -69,3 +69,10 @@ class Pair(NamedTuple):
     fixture_id: str | None
     first: Side
     rerun: Side
+
+
+class Other(NamedTuple):
+    """What another attempt of the run shows for one fixture id; the id is None where its artifact could not be read."""
+
+    fixture_id: str | None
+    side: Side

@@ -3,9 +3,11 @@
 from datetime import date
 from typing import Final, NamedTuple
 
+from freeze_gate.evidence.checks import Finding
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.side import Pair, Side
-from freeze_gate.verdict.policy import NOT_ASKED, Freeze, PolicyReading
+from freeze_gate.evidence.limits import Limits
+from freeze_gate.evidence.side import Other, Pair
+from freeze_gate.verdict.policy import NOT_ASKED, PolicyReading, Standing
 from freeze_gate.verdict.table import FailureClass
 
 GREEN: Final = "green"
@@ -16,7 +18,7 @@ class Case(NamedTuple):
     """Everything that a verdict is computed from.
 
     `in_gate` says whether GitHub's word stands beside the records (the action) or not (`classify`). `repository` is
-    `owner/name` as GitHub says it. `earlier` holds the records of the other attempts of the run, read before a flake
+    `owner/name` as GitHub says it. `earlier` is what the run's other attempts show, read before a flake
     is said. `expected` are the fixture ids or globs that must be there. `today` is the UTC date. `from_fork` says that
     the evidence was made by another repository's code.
     """
@@ -29,23 +31,9 @@ class Case(NamedTuple):
     pull_request: int | None = None
     from_fork: bool = False
     expected: tuple[str, ...] = ()
-    earlier: tuple[Side, ...] = ()
+    earlier: tuple[Other, ...] = ()
     policy: PolicyReading = NOT_ASKED
-
-
-class Finding(NamedTuple):
-    """A check that failed: its id, the side it failed on (`first`, `rerun`, `pair`), and what exactly was seen."""
-
-    check: str
-    side: str
-    detail: str
-
-
-class Standing(NamedTuple):
-    """What the policy file says about one flake: `active`, or why the nearest entry is not (`expired`, …)."""
-
-    state: str
-    freeze: Freeze
+    limits: Limits = Limits()
 
 
 class Verdict(NamedTuple):

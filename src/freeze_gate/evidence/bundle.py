@@ -1,0 +1,86 @@
+"""From an archive to what it shows: every record in it, and the bytes that each record points at, hashed again."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from freeze_gate.evidence.archive import ArchiveError, Tree, is_record, reading
+from freeze_gate.evidence.digest import Observed, Sha256, observe
+from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
+from freeze_gate.evidence.shape import FORBIDDEN
+from freeze_gate.evidence.side import Fault, Side, Source
+
+_MAX_ID: Final = 128
+_MAX_PROBLEMS: Final = 3
+
+
+class RecordFile(NamedTuple):
+    """Where a record stands in an archive: its member's name, the bundle's root, the id that its name claims."""
+
+    member: str
+    root: str
+    fixture_id: str
+
+
+def record_files(tree: Tree) -> Iterator[RecordFile]:
+    """Name the records of all bundles in an archive. A bundle's root is the parent of a `records/` folder, or ""."""
+    for member in sorted(filter(is_record, tree.sizes)):
+        folder, _, name = member.rpartition("/")
+        root = folder.removesuffix("records")
+        yield RecordFile(member, root, printable_id(name.removesuffix(".json")))
+
+
+def printable_id(name: str) -> str:
+    """Make a file name fit to stand for a fixture id. A name that was changed by this matches no well-formed record."""
+    return FORBIDDEN.sub("?", name)[:_MAX_ID]
+
+
+class BundleReader:
+    """Reads the records of one archive. A pin that several records share is hashed once."""
+
+    def __init__(self, tree: Tree, source: Source) -> None:
+        self._tree = tree
+        self._source = source
+        self._pins: dict[str, Observed] = {}
+
+    def sides(self) -> Iterator[tuple[str, Side]]:
+        """Read every record with its pin; what is wrong with one is that one's fault."""
+        for file in record_files(self._tree):
+            yield file.fixture_id, self._side(file)
+
+    def _side(self, file: RecordFile) -> Side:
+        side = Side(self._source)
+        try:
+            payload = self._payload(file.member)
+            side = side._replace(record_sha256=Sha256(hashlib.sha256(payload).hexdigest()))
+            side = side._replace(record=read_record(payload, file.fixture_id))
+            return side._replace(pin=self._pin(file.root, side.record))
+        except ArchiveError as error:
+            return side._replace(fault=error.fault)
+        except RecordInvalid as error:
+            return side._replace(fault=Fault("record-invalid", said(error)))
+
+    def _payload(self, member: str) -> bytes:
+        with reading("a record"), self._tree.open(member) as stream:
+            return stream.read(MAX_RECORD_BYTES + 1)
+
+    def _pin(self, root: str, record: Record | None) -> Observed | None:
+        member = pin_member(root, record)
+        if member is None or member not in self._tree.sizes:
+            return None
+        if member not in self._pins:
+            with reading("a pinned file"), self._tree.open(member) as stream:
+                self._pins[member] = observe(stream)
+        return self._pins[member]
+
+
+def pin_member(root: str, record: Record | None) -> str | None:
+    """Return the name that a record's pin has in its archive."""
+    return None if record is None or record.fixture_path is None else root + record.fixture_path
+
+
+def said(error: RecordInvalid) -> str:
+    """Say the first few problems of a record in one line."""
+    first = "; ".join(map(str, error.problems[:_MAX_PROBLEMS]))
+    more = len(error.problems) - _MAX_PROBLEMS
+    return f"{first}; and {more} more" if more > 0 else first

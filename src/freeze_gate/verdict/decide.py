@@ -1,0 +1,122 @@
+"""The one function that reaches a verdict: for the action, for `classify`, and for a stored verdict computed again."""
+
+from typing import Final
+
+from freeze_gate.evidence.checks import BOTH, DOOR_CHECKS, EVIDENCE_CHECKS, FIRST, RERUN, Bench, Finding, findings
+from freeze_gate.evidence.side import Pair, Side
+from freeze_gate.verdict.case import GREEN, Case, Result, Verdict
+from freeze_gate.verdict.policy import Standing, standing
+from freeze_gate.verdict.table import FailureClass, RunRecord, decide, freeze_allowed
+
+SEVERITY: Final = (
+    FailureClass.PROPERTY_MISS,
+    FailureClass.FIXTURE_DRIFT,
+    FailureClass.UNCLASSIFIED,
+    FailureClass.HARNESS_FLAKE,
+)
+"""Worst first: which pair of several speaks for the run."""
+
+
+def judge(case: Case) -> Result:
+    """Reach the verdict of every pair and what follows from all of them."""
+    bench = _bench(case)
+    verdicts = tuple(_verdict(pair, bench, case) for pair in case.pairs)
+    red = [verdict for verdict in verdicts if not verdict.green]
+    deciding = min(range(len(verdicts)), key=lambda index: severity(verdicts[index]))
+    allowed = bool(red) and all(verdict.freeze_allowed for verdict in red)
+    active = bool(red) and all(verdict.frozen for verdict in red)
+    return Result(
+        deciding=deciding,
+        failure_class=verdicts[deciding].failure_class,
+        reason=verdicts[deciding].reason,
+        freeze_allowed=allowed,
+        freeze_active=active,
+        exit_code=int(bool(red) and not active and case.fail_on != "never"),
+        verdicts=verdicts,
+    )
+
+
+def _bench(case: Case) -> Bench:
+    earlier: dict[str | None, list[Side]] = {}
+    for other in case.earlier:
+        earlier.setdefault(other.fixture_id, []).append(other.side)
+    return Bench(case.in_gate, case.repository, case.policy.requires_sealed_oracle, earlier)
+
+
+def severity(verdict: Verdict) -> tuple[bool, int, str]:
+    """Sort verdicts worst first: green ones last, then by class, then by fixture id."""
+    return verdict.green, SEVERITY.index(verdict.failure_class), verdict.fixture_id or ""
+
+
+def _verdict(pair: Pair, bench: Bench, case: Case) -> Verdict:
+    found = findings(EVIDENCE_CHECKS, pair, bench)
+    left, right = _claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found)
+    if _is_green(left, right):
+        return _conclude(pair, FailureClass.UNCLASSIFIED, GREEN)
+    rule = decide(left, right)
+    door = freeze_allowed(rule.failure_class)
+    if door and (found := findings(DOOR_CHECKS, pair, bench)):
+        rule = decide(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
+    return _conclude(
+        pair,
+        rule.failure_class,
+        found[0].check if found else rule.id,
+        rule=rule.id,
+        findings=found,
+        door=door,
+        standing=_standing(pair, case) if freeze_allowed(rule.failure_class) else None,
+    )
+
+
+def _conclude(
+    pair: Pair,
+    failure_class: FailureClass,
+    reason: str,
+    *,
+    rule: str | None = None,
+    findings: tuple[Finding, ...] = (),
+    door: bool = False,
+    standing: Standing | None = None,
+) -> Verdict:
+    agreed = pair.first.record if pair.first.record and _observed(pair.first) else None
+    return Verdict(
+        fixture_id=pair.fixture_id,
+        failure_class=failure_class,
+        reason=reason,
+        rule=rule,
+        findings=findings,
+        door=door,
+        freeze_allowed=freeze_allowed(failure_class),
+        fixture_sha256=agreed and agreed.fixture_sha256,
+        fixture_path=agreed and agreed.fixture_path,
+        standing=standing,
+    )
+
+
+def _claims(side: Side, name: str, found: tuple[Finding, ...]) -> RunRecord:
+    """Return what a side claims; without its digest where a check on it failed."""
+    record = side.record
+    if record is None:
+        return RunRecord(None, None, None)
+    failed = any(finding.side in (name, BOTH) for finding in found)
+    return RunRecord(None if failed or not _observed(side) else record.fixture_sha256, record.oracle_passed, record.transport_ok)
+
+
+def _observed(side: Side) -> bool:
+    """Whether the bytes that the record names were there and hash to what it says."""
+    return bool(side.record and side.pin and side.pin.sha256 == side.record.fixture_sha256)
+
+
+def _is_green(left: RunRecord, right: RunRecord) -> bool:
+    same = bool(left.fixture_sha256) and left.fixture_sha256 == right.fixture_sha256
+    passed = left.oracle_passed is True and right.oracle_passed is True
+    return same and passed and left.transport_ok is not False and right.transport_ok is not False
+
+
+def _standing(pair: Pair, case: Case) -> Standing | None:
+    """Return what the policy says of a flake. Without a passing oracle nothing shows that the patch works: never muted."""
+    first, rerun = pair.first.record, pair.rerun.record
+    if pair.fixture_id is None or first is None or rerun is None or first.fixture_sha256 is None:
+        return None
+    passed = first.oracle_passed is True or rerun.oracle_passed is True
+    return standing(case.policy.policy, pair.fixture_id, first.fixture_sha256, case.today, case.pull_request, oracle_passed=passed)

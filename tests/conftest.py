@@ -1,0 +1,29 @@
+"""No test leaves this machine: a look-up or a connection beyond the loopback fails the test that tried it."""
+
+import ipaddress
+import sys
+from typing import Any
+
+
+def _is_local(host: object) -> bool:
+    if host in {None, "", b"", "localhost", b"localhost"}:
+        return True
+    text = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+    try:
+        return ipaddress.ip_address(text).is_loopback
+    except ValueError:
+        return text.endswith(".localhost")
+
+
+def _refuse_the_network(event: str, args: tuple[Any, ...]) -> None:
+    if event == "socket.getaddrinfo":
+        host = args[0]
+    elif event == "socket.connect" and isinstance(args[1], tuple):
+        host = args[1][0]
+    else:
+        return
+    if not _is_local(host):
+        raise RuntimeError(f"a test wanted to reach {host!r}; tests use the loopback only")
+
+
+sys.addaudithook(_refuse_the_network)

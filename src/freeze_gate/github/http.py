@@ -1,0 +1,319 @@
+"""One repository of GitHub's REST API: the token, retries within a budget, and answers that are read with distrust."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import urljoin, urlsplit
+
+import requests
+import urllib3
+from requests.auth import AuthBase
+from requests.utils import parse_header_links
+
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.shape import Problems, Reader, T
+from freeze_gate.github.budget import REAL, Budget, Clock
+from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
+from freeze_gate.version import VERSION
+
+USER_AGENT: Final = f"freeze-gate/{VERSION}"
+TIMEOUT: Final = (10, 30)
+"""Seconds to connect, and between two pieces of an answer; GitHub itself gives up after 10."""
+
+MAX_ANSWER_BYTES: Final = 32 << 20
+"""A page of a hundred issues with the longest bodies, every character of four bytes, is 26 MB."""
+
+ANSWER_SECONDS: Final = 60
+"""How long one answer may take to arrive, however steadily it drips."""
+
+TRIES: Final = 5
+PAGE: Final = 100
+MOST_PAGES: Final = 100
+"""Ten thousand entries; a listing that goes on is not one that this tool can have asked for."""
+
+MUTATION_PAUSE: Final = 1.0
+"""Seconds between two changes, as GitHub's guide to its secondary limits asks for."""
+
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
+_FOLLOWED: Final = frozenset({301, 302, 307, 308})
+_MOST_REDIRECTS: Final = 3
+
+
+class Token:
+    """A secret that no text shows. Raises `UsageError` for what cannot be a token."""
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: str) -> None:
+        if not re.fullmatch(r"[!-~]{1,1000}", secret):
+            raise UsageError("github-token: must be one word of plain characters; leave it unset to use the job's own")
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        """Show nothing."""
+        return "***"
+
+    __str__ = __repr__
+
+    def bearer(self) -> str:
+        """Return the value of the `Authorization` header."""
+        return f"Bearer {self._secret}"
+
+
+class Answer(NamedTuple):
+    """What GitHub said, below a status of 400. `payload` is any JSON; header names ignore case."""
+
+    status: int
+    headers: Mapping[str, str]
+    payload: Any
+
+
+class Call(NamedTuple):
+    """One request. `again` says that it may be sent once more where its answer was lost."""
+
+    method: str
+    url: str
+    purpose: Purpose
+    params: Mapping[str, str | int] | None = None
+    body: Any = None
+    again: bool = True
+
+
+class _Bearer(AuthBase):
+    """Sets the token. Being an `auth`, it also keeps `requests` from replacing the token by an entry of `.netrc`."""
+
+    def __init__(self, token: Token) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = self._token.bearer()
+        return request
+
+
+class Api:
+    """The API of one repository, for one run. May be used by several threads at once.
+
+    `calls` counts the requests made. `remaining` is what GitHub last said is left of the hourly limit.
+    """
+
+    def __init__(
+        self, base: str, repository: str, token: Token, *, wait_seconds: float = 120, clock: Clock = REAL
+    ) -> None:
+        self.base = _checked_base(base)
+        self.root = f"{self.base}/repos/{_checked_repository(repository)}/"
+        self.clock = clock
+        self.budget = Budget(wait_seconds, clock)
+        self.calls = 0
+        self.remaining: int | None = None
+        self._counting = threading.Lock()
+        self._changing = threading.Lock()
+        self._last_change = float("-inf")
+        self._session = requests.Session()
+        self._session.auth = _Bearer(token)
+        self._session.headers.update(
+            {
+                "User-Agent": USER_AGENT,
+                "Accept": "application/vnd.github+json",
+                "X-GitHub-Api-Version": "2022-11-28",
+            }
+        )
+
+    def __enter__(self) -> Self:
+        """Use as a context manager to close the connections."""
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    def get(self, path: str, purpose: Purpose, params: Mapping[str, str | int] | None = None) -> Answer:
+        """Ask for `path` below the repository. Raises `ApiError`."""
+        return self._follow(Call("GET", self.root + path, purpose, params))
+
+    def pages(self, path: str, purpose: Purpose, params: Mapping[str, str | int]) -> Iterator[Any]:
+        """Yield the payload of every page, a hundred entries each, as the `Link` header leads. Raises `ApiError`."""
+        answer = self.get(path, purpose, {**params, "per_page": PAGE})
+        for _ in range(MOST_PAGES):
+            yield answer.payload
+            following = _next_page(answer)
+            if following is None:
+                return
+            answer = self._follow(Call("GET", self._inside(following, purpose), purpose))
+        raise ApiError("shape", f"GitHub's listing does not end after {MOST_PAGES} pages, asked to {purpose.what}")
+
+    def post(self, path: str, body: Any, purpose: Purpose, *, again: bool) -> Answer:
+        """Send `body` as JSON. Without `again`, a lost answer raises at once with `maybe_done`. Raises `ApiError`."""
+        return self._change(Call("POST", self.root + path, purpose, body=body, again=again))
+
+    def patch(self, path: str, body: Any, purpose: Purpose) -> Answer:
+        """Change what is named, which may safely be sent twice. Raises `ApiError`."""
+        return self._change(Call("PATCH", self.root + path, purpose, body=body))
+
+    def location(self, path: str, purpose: Purpose) -> str:
+        """Ask for `path`, which answers with a redirect, and return where it leads. Raises `ApiError`."""
+        answer = self._follow(Call("GET", self.root + path, purpose), out=True)
+        location = answer.headers.get("location", "")
+        if answer.status != 302 or not location:  # noqa: PLR2004 - HTTP's own number
+            raise ApiError("shape", f"GitHub sent no redirect when asked to {purpose.what}", status=answer.status)
+        return location
+
+    def _follow(self, call: Call, *, out: bool = False) -> Answer:
+        """Follow redirects inside the API (a renamed repository); `out` hands back one that leaves it."""
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = self._persist(call)
+            if answer.status not in _FOLLOWED or (out and answer.status == 302):  # noqa: PLR2004 - HTTP's own number
+                return answer
+            call = call._replace(url=self._inside(answer.headers.get("location", ""), call.purpose), params=None)
+        raise ApiError("refused", f"GitHub redirects in a circle when asked to {call.purpose.what}")
+
+    def _change(self, call: Call) -> Answer:
+        """Send changes one at a time, and not too fast: they count five times as much as a question."""
+        with self._changing:
+            pause = self._last_change + MUTATION_PAUSE - self.clock.monotonic()
+            if pause > 0:
+                self.clock.sleep(pause)
+            try:
+                answer = self._persist(call)
+            finally:
+                self._last_change = self.clock.monotonic()
+        if answer.status in _FOLLOWED:
+            raise ApiError(
+                "refused",
+                f"GitHub has moved what it was asked to {call.purpose.what} (HTTP {answer.status})",
+                status=answer.status,
+            )
+        return answer
+
+    def _persist(self, call: Call) -> Answer:
+        """Try until there is an answer, the failure is not one that time cures, or the budget is used up."""
+        for attempt in range(TRIES):
+            since = self.clock.monotonic()
+            try:
+                return self._once(call)
+            except ApiError as error:
+                final = attempt == TRIES - 1 or error.kind not in RETRIED or (error.maybe_done and not call.again)
+                pause = 2.0**attempt if error.wait is None else error.wait
+                if final or not self.budget.wait(pause, since):
+                    raise
+        raise AssertionError  # the last try returns or raises
+
+    def _once(self, call: Call) -> Answer:
+        with self._counting:
+            self.calls += 1
+        try:
+            with self._session.request(
+                call.method,
+                call.url,
+                params=call.params,
+                json=call.body,
+                timeout=TIMEOUT,
+                allow_redirects=False,  # the token must not travel on
+                stream=True,
+            ) as response:
+                raw = self._read(response, call.purpose)
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise ApiError("connection", f"{_cause(error)}, asked to {call.purpose.what}", maybe_done=True) from None
+        self._note_remaining(response.headers)
+        if response.status_code in _FOLLOWED:
+            return Answer(response.status_code, response.headers, None)
+        payload = _parsed(raw)
+        if response.status_code >= 400:  # noqa: PLR2004 - HTTP's own number
+            raise refusal(call.purpose, response.status_code, response.headers, payload, self.clock.epoch())
+        if payload is None:
+            raise ApiError("connection", f"GitHub's answer was not JSON, asked to {call.purpose.what}", maybe_done=True)
+        return Answer(response.status_code, response.headers, payload)
+
+    def _read(self, response: requests.Response, purpose: Purpose) -> bytes:
+        """Read a body under a cap of size and of time."""
+        deadline = self.clock.monotonic() + ANSWER_SECONDS
+        raw = bytearray()
+        while chunk := response.raw.read1(1 << 16, decode_content=True):
+            raw += chunk
+            if len(raw) > MAX_ANSWER_BYTES:
+                raise ApiError("shape", f"GitHub's answer is too long to be read, asked to {purpose.what}")
+            if self.clock.monotonic() > deadline:
+                raise requests.ReadTimeout
+        return bytes(raw)
+
+    def _note_remaining(self, headers: Mapping[str, str]) -> None:
+        value = headers.get("x-ratelimit-remaining", "")
+        if re.fullmatch(r"[0-9]{1,9}", value):
+            self.remaining = int(value)
+
+    def _inside(self, location: str, purpose: Purpose) -> str:
+        """Return an absolute URL of this API, or refuse to take the token anywhere else."""
+        try:
+            url = urljoin(self.root, location)
+            inside = bool(location) and origin(url) == origin(self.base)
+        except ValueError:
+            inside, url = False, ""
+        if not inside:
+            raise ApiError("refused", f"GitHub's API leads to another server, asked to {purpose.what}")
+        return url
+
+
+def read(reader: Reader[T], payload: Any, purpose: Purpose) -> T:
+    """Read a payload of the documented shape. Raises `ApiError` that names the first thing wrong and quotes nothing."""
+    problems: Problems = []
+    value = reader(payload, "", problems)
+    if problems:
+        raise ApiError(
+            "shape", f"GitHub's answer is not of the documented shape, asked to {purpose.what}: {problems[0]}"
+        )
+    return value
+
+
+def _checked_base(base: str) -> str:
+    try:
+        parts = urlsplit(base)
+        sound = origin(base)[0] in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    if not sound or not re.fullmatch(r"[!-~]+", base) or {"@", "?", "#"} & set(base):
+        raise UsageError("GITHUB_API_URL: must be the address of GitHub's API, such as https://api.github.com")
+    return base.rstrip("/")
+
+
+def _checked_repository(repository: str) -> str:
+    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
+        raise UsageError("GITHUB_REPOSITORY: must be owner/name")
+    return repository
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port of a URL. Raises `ValueError` for what is none."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _next_page(answer: Answer) -> str | None:
+    links = parse_header_links(answer.headers.get("link", ""))
+    return next((link["url"] for link in links if link.get("rel") == "next"), None)
+
+
+def _parsed(raw: bytes) -> Any:
+    """Parse JSON; None for what is not: no answer that this tool reads is `null`."""
+    try:
+        return json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _cause(error: Exception) -> str:
+    """Say what broke, without the URL that the exception's own text would show."""
+    for kind, words in _CAUSES:
+        if isinstance(error, kind):
+            return words
+    return "The connection to GitHub broke"
+
+
+_CAUSES: Final = (
+    (requests.exceptions.SSLError, "GitHub's certificate is not trusted (`REQUESTS_CA_BUNDLE` names your own)"),
+    (requests.exceptions.ProxyError, "The proxy to GitHub did not answer (see `HTTPS_PROXY` and `NO_PROXY`)"),
+    (requests.exceptions.Timeout, "GitHub did not answer in time"),
+    (urllib3.exceptions.ReadTimeoutError, "GitHub did not answer in time"),
+    (urllib3.exceptions.ProtocolError, "GitHub's answer was cut short"),
+    (requests.exceptions.ConnectionError, "GitHub could not be reached, or closed the connection"),
+)

@@ -1,0 +1,93 @@
+"""Making a stranger's text harmless where it is shown: in Markdown, in a fence, in the runner's log.
+
+Every value that a record, an artifact, an issue or an HTTP body brought goes through here before a person or a runner
+sees it. What comes out is one line of printable characters.
+"""
+
+import re
+from typing import Final
+
+LIMIT: Final = 300
+"""Characters that a value may take unless its place allows more: enough to recognise it, too few to flood a page."""
+
+_ZWSP: Final = "\u200b"  # shows nothing and parts a word: no mention, reference or link is recognised across it
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._+=/:-]+")
+_ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.:-]+(/[A-Za-z0-9._~/#?=&-]*)?")
+_TICKS: Final = re.compile("`+")
+_SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]|^\d*[-+=.)]")
+# What GitHub links by itself, with the place inside it to part: https://, www., @name, #26, GH-26 and other PREFIX-26
+# (GitHub's own and a repository's), GHSA-…, :emoji:, and 7 to 40 hexadecimal digits (a commit).
+_AUTOLINK: Final = re.compile(r"(?<=[@#:])(?=\S)|(?<=www)(?=\.)|(?<=[a-z]-)(?=\d)|(?<=\bghsa)(?=-)", re.IGNORECASE)
+_HEX_RUN: Final = re.compile(r"(?i)[0-9a-f]{7,}")
+_HEX_PART: Final = re.compile(r"(.{6})(?=.)")
+_COMMAND: Final = re.compile(r":(?=:)|#(?=#\[)")
+
+
+def one_line(text: str, limit: int = LIMIT) -> str:
+    r"""Return the text on one line, at most `limit` characters long, with all that does not print made visible.
+
+    Control characters, line ends, bidirectional and other format characters and lone surrogates become `\n`,
+    `\u202e`, … Runs of spaces become one space; what is cut off becomes `…`.
+    """
+    shown = "".join(char if char.isprintable() else _visible(char) for char in text[: limit + 1])
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def _visible(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def markdown(text: str, limit: int = LIMIT) -> str:
+    """Return the text for the running text or a table cell of GitHub's Markdown: it reads as written and does nothing.
+
+    No emphasis, code, link, image, HTML, cell border or block comes of it, and no mention, reference or link by
+    itself.
+    """
+    shown = one_line(text, limit)
+    shown = _HEX_RUN.sub(lambda run: _HEX_PART.sub(rf"\1{_ZWSP}", run[0]), shown)
+    shown = _AUTOLINK.sub(_ZWSP, shown)
+    shown = _SYNTAX.sub(_escaped, shown.replace("&", "&amp;"))
+    # A backslash keeps neither a table from splitting everywhere nor GitHub from reading mathematics.
+    return shown.replace("|", "&#124;").replace("$", "&#36;")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"{found[0][:-1]}\\{found[0][-1]}"
+
+
+def code(text: str, limit: int = LIMIT) -> str:
+    """Return an identifier, a path or a digest as a code span; text of any other kind as `markdown` does."""
+    return f"`{text}`" if len(text) <= limit and _PLAIN.fullmatch(text) else markdown(text, limit)
+
+
+def link(words: str, address: str | None) -> str:
+    """Return a link under words that are Markdown already; the words alone where the address is none, or an odd one."""
+    return f"[{words}]({address})" if address and _ADDRESS.fullmatch(address) else words
+
+
+def fence(body: str, language: str = "") -> str:
+    """Return lines in a fenced block that nothing in them can close: its fence is longer than any run in the body."""
+    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(body)), default=0))
+    return f"{ticks}{language}\n{body.rstrip()}\n{ticks}\n"
+
+
+def log(text: str, limit: int = 1000) -> str:
+    """Return the text for the runner's log, which reads `::command::` at a line's start and `##[command]` anywhere."""
+    return _COMMAND.sub(lambda found: found[0] + " ", one_line(text, limit))
+
+
+def command_data(text: str) -> str:
+    """Encode the message of a workflow command, the way the runner decodes it."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def command_property(text: str) -> str:
+    """Encode a property of a workflow command, the way the runner decodes it."""
+    return command_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def annotation(level: str, message: str, title: str = "") -> str:
+    """Return one `::notice`, `::warning` or `::error` line, without its line end. GitHub cuts a message at 4 KiB."""
+    properties = f" title={command_property(one_line(title, 200))}" if title else ""
+    return f"::{level}{properties}::{command_data(log(message, 3000))}"

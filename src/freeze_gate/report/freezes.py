@@ -1,0 +1,114 @@
+"""What the policy file says about the flakes of a run, and the entry to paste where it says nothing yet."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Final
+
+from freeze_gate.evidence.side import Pair
+from freeze_gate.report.advice import proven
+from freeze_gate.report.escape import code, fence, markdown
+from freeze_gate.report.lines import MISSING
+from freeze_gate.report.view import View
+from freeze_gate.verdict.case import Case, Result, Verdict
+from freeze_gate.verdict.policy import Freeze
+
+_SHOWN: Final = 20  # flakes and problems told one by one; a page of them tells a reader no more
+
+
+def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
+    """Return the blocks about the policy file: that it is unusable, what it says of each flake, what to paste."""
+    if case.policy.state == "unusable":
+        yield _unusable(case, view)
+    flakes = [
+        (pair, verdict) for pair, verdict in zip(case.pairs, result.verdicts, strict=True) if verdict.freeze_allowed
+    ]
+    said = [words for pair, verdict in flakes for words in _said(pair, verdict)]
+    if said:
+        yield _list(f"Freezes, as {code(view.policy)} has them:", said)
+    wanting = [verdict for pair, verdict in flakes if proven(pair) and _wants_entry(verdict)]
+    if wanting and case.policy.state != "unusable":
+        yield _paste_ready(case, wanting, view)
+
+
+def _said(pair: Pair, verdict: Verdict) -> Iterator[str]:
+    name = code(pair.fixture_id or MISSING)
+    if not proven(pair):
+        yield f"{name}: neither oracle passed, so nothing shows that the patch works, and no freeze would mute it"
+    elif verdict.standing:
+        yield f"{name}: {_WORDS[verdict.standing.state](verdict.standing.freeze)}"
+
+
+def _wants_entry(verdict: Verdict) -> bool:
+    return not verdict.standing or verdict.standing.state in ("expired", "other_digest")
+
+
+def _list(intro: str, lines: list[str]) -> str:
+    more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "".join([f"{intro}\n\n", *(f"- {line}\n" for line in [*lines[:_SHOWN], *more])])
+
+
+def _unusable(case: Case, view: View) -> str:
+    name = code(view.policy)
+    loud = f"**{name} could not be used: no freeze counts, and everything that it could require counts as required.**"
+    problems = [markdown(problem) for problem in case.policy.problems]
+    if case.in_gate and case.policy.sha is None:
+        problems.append(
+            "If the token may not read the file, grant `contents: read` in the `permissions:` of the gate's job."
+        )
+    else:
+        problems.append("`freeze-gate check` on the file names all that is wrong with it, line by line.")
+    return _list(loud, problems)
+
+
+def _owner(freeze: Freeze) -> str:
+    return f"owner {markdown(freeze.owner)}, reason: {markdown(freeze.reason)}"
+
+
+_WORDS: Final[dict[str, Callable[[Freeze], str]]] = {
+    "active": lambda freeze: (
+        f"**muted by a freeze** until {freeze.expires} (last day, UTC), {_owner(freeze)}, to be lifted when: "
+        f"{markdown(freeze.unfreeze_when)}"
+    ),
+    "other_pull_request": lambda freeze: (
+        f"the entry on line {freeze.line} is for pull request {freeze.pull_request} alone; take its `pull_request` "
+        "away to widen it"
+    ),
+    "too_long": lambda freeze: (
+        f"the entry on line {freeze.line} does not count: from {freeze.added} to {freeze.expires} are more days than "
+        "`max_freeze_days` allows; bring `expires` forward"
+    ),
+    "not_yet": lambda freeze: f"the entry on line {freeze.line} counts from {freeze.added} on (UTC), {_owner(freeze)}",
+    "expired": lambda freeze: (
+        f"the entry on line {freeze.line} **expired on {freeze.expires}**, {_owner(freeze)}; it was to be lifted when: "
+        f"{markdown(freeze.unfreeze_when)}"
+    ),
+    "other_digest": lambda freeze: (
+        f"the entry on line {freeze.line} is for another digest ({code(freeze.fixture_sha256)}), {_owner(freeze)}; a "
+        "freeze covers only the bytes that a reviewer saw"
+    ),
+}
+
+
+def _paste_ready(case: Case, verdicts: list[Verdict], view: View) -> str:
+    entries = "".join(_entry(case, verdict) for verdict in verdicts[:_SHOWN])
+    more = len(verdicts) - _SHOWN
+    return (
+        f"For a reviewer who takes this on, under `freezes:` in {code(view.policy)} on the default branch. What is "
+        f"left open is left open on purpose:\n\n{fence(entries, 'yaml')}"
+        + (f"\n{more} more flakes have no entry yet.\n" if more > 0 else "")
+    )
+
+
+def _entry(case: Case, verdict: Verdict) -> str:
+    """Quoted, because a plain `1e5` or `null` is no string in YAML; JSON's quotes are YAML's."""
+    last = case.today + timedelta(days=case.policy.policy.max_freeze_days)
+    return (
+        f"  - fixture_id: {json.dumps(verdict.fixture_id)}\n"
+        f"    fixture_sha256: {json.dumps(verdict.fixture_sha256)}\n"
+        "    owner:           # who answers for it\n"
+        "    reason:          # what is wrong with the harness\n"
+        f"    added: {case.today}\n"
+        f"    expires:         # last day, UTC; {last} at the latest\n"
+        "    unfreeze_when:   # what has to be true to lift it\n"
+    )

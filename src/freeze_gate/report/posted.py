@@ -1,0 +1,72 @@
+"""The section of the summary that says what was posted to GitHub, written after it was tried."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from freeze_gate.report.escape import code, markdown
+from freeze_gate.report.summary import fit
+from freeze_gate.report.view import View
+
+MAX_BYTES: Final = 90 * 1024
+"""With the summary before it, under the 900 KiB that are promised."""
+
+_NAMED: Final = 100
+
+OPENED: Final = "opened"
+UPDATED: Final = "updated"
+SUCCEEDED: Final = "succeeded"
+LEFT_CLOSED: Final = "left_closed"
+PLANNED: Final = "planned"
+
+_WORDS: Final = {
+    OPENED: "{ticket} opened for {fixture}",
+    UPDATED: "{ticket} updated for {fixture}",
+    SUCCEEDED: "{ticket} opened for {fixture}, after one that was closed as completed",
+    LEFT_CLOSED: "{ticket} for {fixture} was closed as not planned by a person and is left alone",
+    PLANNED: "would open or update the refresh ticket for {fixture}",
+}
+
+
+class Ticket(NamedTuple):
+    """What became of one fixture's refresh ticket: one of the words above, and the issue's number where it has one."""
+
+    fixture_id: str
+    outcome: str
+    number: int | None = None
+
+
+class Posted(NamedTuple):
+    """What was posted. `labelled` is the pull request that carries the freeze label now (would, in a dry run).
+
+    `over_cap` are the fixtures whose tickets were not opened because there were too many in one run. `warnings` say
+    what failed, and may quote a stranger.
+    """
+
+    labelled: int | None = None
+    tickets: tuple[Ticket, ...] = ()
+    over_cap: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def posted(what: Posted, view: View) -> str:
+    """Return the section, under `MAX_BYTES`."""
+    heading = "### Posted (dry run: nothing was)\n" if view.dry_run else "### Posted\n"
+    return fit(iter(["", heading, "".join(f"- {line}\n" for line in _lines(what, view)) or "Nothing.\n"]), MAX_BYTES)
+
+
+def _lines(what: Posted, view: View) -> Iterator[str]:
+    if what.labelled is not None:
+        verb = "would add the label" if view.dry_run else "label added:"
+        yield (
+            f"{verb} {code(view.freeze_label)} {'to' if view.dry_run else 'on'} {view.issue(what.labelled)}. It is a "
+            "request, and set with the default token it starts no workflow."
+        )
+    for ticket in what.tickets[:_NAMED]:
+        number = f"ticket {view.issue(ticket.number)}" if ticket.number is not None else "a ticket"
+        yield _WORDS[ticket.outcome].format(ticket=number, fixture=code(ticket.fixture_id))
+    if what.over_cap:
+        named = ", ".join(code(name) for name in what.over_cap[:_NAMED])
+        more = f" and {len(what.over_cap) - _NAMED} more" if len(what.over_cap) > _NAMED else ""
+        yield f"no ticket for these drifted fixtures, {len(what.over_cap)} over the limit of one run: {named}{more}"
+    for warning in what.warnings[:_NAMED]:
+        yield f"**warning:** {markdown(warning, 600)}"

@@ -72,7 +72,7 @@ class Standing(NamedTuple):
     freeze: Freeze
 
 
-def standing(
+def standing(  # noqa: PLR0913 - the rule's facts, each by itself
     policy: Policy,
     fixture_id: str,
     fixture_sha256: Sha256,
@@ -108,7 +108,7 @@ def _distance(found: Standing) -> tuple[int, timedelta]:
 
 def too_long(freeze: Freeze, policy: Policy) -> bool:
     """Whether an entry spans more days than the policy allows. Such an entry is never active; the others stand."""
-    return freeze.expires - freeze.added > timedelta(days=policy.max_freeze_days)
+    return (freeze.expires - freeze.added).days > policy.max_freeze_days
 
 
 def overlap(one: Freeze, other: Freeze) -> bool:

@@ -11,7 +11,7 @@ LIMIT: Final = 300
 """Characters that a value may take unless its place allows more: enough to recognise it, too few to flood a page."""
 
 _ZWSP: Final = "\u200b"  # shows nothing and parts a word: no mention, reference or link is recognised across it
-_PLAIN: Final = re.compile(r"[A-Za-z0-9._+=/:-]+")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._+=/:*…-]+")
 _ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.:-]+(/[A-Za-z0-9._~/#?=&-]*)?")
 _TICKS: Final = re.compile("`+")
 _SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]|^\d*[-+=.)]")

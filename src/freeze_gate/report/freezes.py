@@ -7,13 +7,15 @@ from typing import Final
 
 from freeze_gate.evidence.side import Pair
 from freeze_gate.report.advice import proven
+from freeze_gate.report.blocks import bullets
 from freeze_gate.report.escape import code, fence, markdown
 from freeze_gate.report.lines import MISSING
 from freeze_gate.report.view import View
 from freeze_gate.verdict.case import Case, Result, Verdict
 from freeze_gate.verdict.policy import Freeze
 
-_SHOWN: Final = 20  # flakes and problems told one by one; a page of them tells a reader no more
+_PROBLEMS: Final = 15
+_ENTRIES: Final = 20  # a reviewer who needs more has another problem than a flake
 
 
 def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
@@ -25,7 +27,7 @@ def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
     ]
     said = [words for pair, verdict in flakes for words in _said(pair, verdict)]
     if said:
-        yield _list(f"Freezes, as {code(view.policy)} has them:", said)
+        yield f"Freezes, as {code(view.policy)} has them:\n\n{bullets(said)}"
     wanting = [verdict for pair, verdict in flakes if proven(pair) and _wants_entry(verdict)]
     if wanting and case.policy.state != "unusable":
         yield _paste_ready(case, wanting, view)
@@ -43,22 +45,17 @@ def _wants_entry(verdict: Verdict) -> bool:
     return not verdict.standing or verdict.standing.state in ("expired", "other_digest")
 
 
-def _list(intro: str, lines: list[str]) -> str:
-    more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return "".join([f"{intro}\n\n", *(f"- {line}\n" for line in [*lines[:_SHOWN], *more])])
-
-
 def _unusable(case: Case, view: View) -> str:
     name = code(view.policy)
     loud = f"**{name} could not be used: no freeze counts, and everything that it could require counts as required.**"
-    problems = [markdown(problem) for problem in case.policy.problems]
+    problems = [markdown(problem) for problem in case.policy.problems[:_PROBLEMS]]
     if case.in_gate and case.policy.sha is None:
         problems.append(
             "If the token may not read the file, grant `contents: read` in the `permissions:` of the gate's job."
         )
     else:
         problems.append("`freeze-gate check` on the file names all that is wrong with it, line by line.")
-    return _list(loud, problems)
+    return f"{loud}\n\n{bullets(problems)}"
 
 
 def _owner(freeze: Freeze) -> str:
@@ -91,8 +88,8 @@ _WORDS: Final[dict[str, Callable[[Freeze], str]]] = {
 
 
 def _paste_ready(case: Case, verdicts: list[Verdict], view: View) -> str:
-    entries = "".join(_entry(case, verdict) for verdict in verdicts[:_SHOWN])
-    more = len(verdicts) - _SHOWN
+    entries = "".join(_entry(case, verdict) for verdict in verdicts[:_ENTRIES])
+    more = len(verdicts) - _ENTRIES
     return (
         f"For a reviewer who takes this on, under `freezes:` in {code(view.policy)} on the default branch. What is "
         f"left open is left open on purpose:\n\n{fence(entries, 'yaml')}"

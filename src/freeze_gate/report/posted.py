@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from freeze_gate.report.blocks import bullets, fit
 from freeze_gate.report.escape import code, markdown
-from freeze_gate.report.summary import fit
 from freeze_gate.report.view import View
 
 MAX_BYTES: Final = 90 * 1024
@@ -12,23 +12,21 @@ MAX_BYTES: Final = 90 * 1024
 
 _NAMED: Final = 100
 
-OPENED: Final = "opened"
-UPDATED: Final = "updated"
-SUCCEEDED: Final = "succeeded"
-LEFT_CLOSED: Final = "left_closed"
 PLANNED: Final = "planned"
+"""The outcome of a ticket in a dry run."""
 
 _WORDS: Final = {
-    OPENED: "{ticket} opened for {fixture}",
-    UPDATED: "{ticket} updated for {fixture}",
-    SUCCEEDED: "{ticket} opened for {fixture}, after one that was closed as completed",
-    LEFT_CLOSED: "{ticket} for {fixture} was closed as not planned by a person and is left alone",
-    PLANNED: "would open or update the refresh ticket for {fixture}",
+    "created": "ticket {number} opened for {fixture}",
+    "updated": "ticket {number} updated for {fixture}",
+    "unchanged": "ticket {number} for {fixture} is left as it is",
+    "left-alone": "ticket {number} for {fixture} was closed as not planned and stays closed; no other was opened",
+    "failed": "no ticket for {fixture}: opening or updating it failed",
+    PLANNED: "would open the refresh ticket for {fixture}, or update it",
 }
 
 
 class Ticket(NamedTuple):
-    """What became of one fixture's refresh ticket: one of the words above, and the issue's number where it has one."""
+    """What became of one fixture's ticket: the tracker's word or `PLANNED`, and the issue's number if it has one."""
 
     fixture_id: str
     outcome: str
@@ -51,7 +49,8 @@ class Posted(NamedTuple):
 def posted(what: Posted, view: View) -> str:
     """Return the section, under `MAX_BYTES`."""
     heading = "### Posted (dry run: nothing was)\n" if view.dry_run else "### Posted\n"
-    return fit(iter(["", heading, "".join(f"- {line}\n" for line in _lines(what, view)) or "Nothing.\n"]), MAX_BYTES)
+    lines = list(_lines(what, view))
+    return fit(["", heading, bullets(lines, len(lines)) or "Nothing.\n"], MAX_BYTES)
 
 
 def _lines(what: Posted, view: View) -> Iterator[str]:
@@ -62,8 +61,8 @@ def _lines(what: Posted, view: View) -> Iterator[str]:
             "request, and set with the default token it starts no workflow."
         )
     for ticket in what.tickets[:_NAMED]:
-        number = f"ticket {view.issue(ticket.number)}" if ticket.number is not None else "a ticket"
-        yield _WORDS[ticket.outcome].format(ticket=number, fixture=code(ticket.fixture_id))
+        number = "" if ticket.number is None else view.issue(ticket.number)
+        yield _WORDS[ticket.outcome].format(number=number, fixture=code(ticket.fixture_id))
     if what.over_cap:
         named = ", ".join(code(name) for name in what.over_cap[:_NAMED])
         more = f" and {len(what.over_cap) - _NAMED} more" if len(what.over_cap) > _NAMED else ""

@@ -1,21 +1,16 @@
 """The two runs side by side: a Markdown table of what each left, for the summary and for the ticket."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from freeze_gate.evidence.record import Record
 from freeze_gate.evidence.side import Pair, Side
+from freeze_gate.report.blocks import table
 from freeze_gate.report.escape import code, link, markdown
 from freeze_gate.report.view import View
 
 UNKNOWN: Final = "-"
 _SILENT: Final = ""  # unknown, and not worth a row where the other side does not know either
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells that are Markdown already."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def side_by_side(pair: Pair, view: View) -> str:

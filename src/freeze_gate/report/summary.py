@@ -6,10 +6,11 @@ from typing import Final
 
 from freeze_gate.evidence.side import Other
 from freeze_gate.report.advice import next_step, seen, why
+from freeze_gate.report.blocks import bullets, fit, table
 from freeze_gate.report.escape import code, fence, markdown
 from freeze_gate.report.freezes import policy_part
 from freeze_gate.report.lines import CLOSED, MISSING, four_lines
-from freeze_gate.report.sides import side_by_side, table
+from freeze_gate.report.sides import side_by_side
 from freeze_gate.report.view import View
 from freeze_gate.verdict.case import Case, Result, Verdict
 from freeze_gate.verdict.decide import severity
@@ -19,7 +20,6 @@ MAX_BYTES: Final = 800 * 1024
 
 _PAIRS: Final = 300
 _OTHERS: Final = 50
-_NOTES: Final = 20
 
 _UNREACHED: Final = (
     "Put right what the sentence above names, then press **Re-run failed jobs** on the run's page. Until then nothing "
@@ -29,7 +29,7 @@ _UNREACHED: Final = (
 
 def summary(case: Case, result: Result, view: View) -> str:
     """Return the summary as Markdown, under `MAX_BYTES` whatever the case holds."""
-    return fit(_blocks(case, result, view))
+    return fit(_blocks(case, result, view), MAX_BYTES)
 
 
 def unreached(message: str, view: View) -> str:
@@ -41,19 +41,7 @@ def unreached(message: str, view: View) -> str:
         f"**Next:** {_UNREACHED}\n",
         *_notes(view),
     )
-    return fit(iter(blocks))
-
-
-def fit(blocks: Iterator[str], budget: int = MAX_BYTES) -> str:
-    """Join blocks with blank lines as long as they fit, and count the others: a block is never cut in two."""
-    kept, left_out = [], 0
-    budget -= 100  # for the sentence about what is left out
-    for block in blocks:
-        size = len(block.encode("utf-8", "replace")) + 1
-        kept += [block] if size <= budget else []
-        left_out += size > budget
-        budget -= size if size <= budget else 0
-    return "\n".join([*kept, f"{left_out} parts are left out: they are too long to show.\n"] if left_out else kept)
+    return fit(blocks, MAX_BYTES)
 
 
 def _blocks(case: Case, result: Result, view: View) -> Iterator[str]:
@@ -73,7 +61,8 @@ def _blocks(case: Case, result: Result, view: View) -> Iterator[str]:
         yield _more_findings(verdict)
     yield from policy_part(case, result, view)
     if case.earlier:
-        yield _others(case.earlier, view)
+        others = bullets([_other(other, view) for other in case.earlier], _OTHERS)
+        yield f"Other attempts of this run:\n\n{others}"
     yield from _circumstances(case, result)
     yield from _notes(view)
 
@@ -125,23 +114,18 @@ def _row(verdict: Verdict, view: View) -> tuple[str, ...]:
 
 
 def _more_findings(verdict: Verdict) -> str:
-    found = [f"- {code(finding.check)}: {seen(finding)}\n" for finding in verdict.findings[1:]]
-    return "Also wrong with the evidence:\n\n" + "".join(found)
-
-
-def _others(others: tuple[Other, ...], view: View) -> str:
-    more = [f"- and {len(others) - _OTHERS} more\n"] if len(others) > _OTHERS else []
-    return "Other attempts of this run:\n\n" + "".join([*(_other(other, view) for other in others[:_OTHERS]), *more])
+    found = [f"{code(finding.check)}: {seen(finding)}" for finding in verdict.findings[1:]]
+    return f"Also wrong with the evidence:\n\n{bullets(found)}"
 
 
 def _other(other: Other, view: View) -> str:
     record = other.side.record
     if record is None:
-        return f"- {view.run(other.side)}: {markdown(other.side.source.label)} could not be read\n"
+        return f"{view.run(other.side)}: {markdown(other.side.source.label)} could not be read"
     oracle = {True: "passed", False: "failed", None: "not known"}[record.oracle_passed]
     transport = {True: "ok", False: "a fault", None: "not known"}[record.transport_ok]
     pin = f"{code(other.fixture_id or MISSING)} {code(record.fixture_sha256 or MISSING)}"
-    return f"- {view.run(other.side)}: {pin}, oracle {oracle}, transport {transport}\n"
+    return f"{view.run(other.side)}: {pin}, oracle {oracle}, transport {transport}"
 
 
 def _circumstances(case: Case, result: Result) -> Iterator[str]:
@@ -160,8 +144,5 @@ def _circumstances(case: Case, result: Result) -> Iterator[str]:
 
 
 def _notes(view: View) -> Iterator[str]:
-    notes = [f"- {markdown(note, 1000)}\n" for note in view.notes[:_NOTES]]
-    if len(view.notes) > _NOTES:
-        notes.append(f"- and {len(view.notes) - _NOTES} more, in the log\n")
-    if notes:
-        yield "Notes:\n\n" + "".join(notes)
+    if view.notes:
+        yield f"Notes:\n\n{bullets([markdown(note, 1000) for note in view.notes])}"

@@ -1,0 +1,28 @@
+"""The blocks that a page is built of, from cells and lines that are Markdown already, and how a page stays small."""
+
+from collections.abc import Iterable, Sequence
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table: a head, and rows of as many cells."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def bullets(items: Sequence[str], most: int = 20) -> str:
+    """Return a list of at most `most` items; the others are counted."""
+    more = [f"and {len(items) - most} more"] if len(items) > most else []
+    return "".join(f"- {item}\n" for item in [*items[:most], *more])
+
+
+def fit(blocks: Iterable[str], budget: int) -> str:
+    """Join blocks with blank lines while they fit into `budget` bytes, and count the others: none is cut in two."""
+    kept, left_out = [], 0
+    budget -= 100  # for the sentence about what is left out
+    for block in blocks:
+        size = len(block.encode("utf-8", "replace")) + 1
+        fits = size <= budget
+        kept += [block] if fits else []
+        left_out += not fits
+        budget -= size if fits else 0
+    return "\n".join([*kept, f"{left_out} parts are left out: they are too long to show.\n"] if left_out else kept)

@@ -211,4 +211,6 @@ def _explained(error: yaml.MarkedYAMLError, text: str) -> str:
         if (found := text[mark.index]) == "\t":
             return "has a tab before a value; spaces are allowed"
         return f"has a value that begins with {found}; put it in quotes"
-    return f"cannot be read as YAML: {said}" if _HARMLESS.fullmatch(said) else "cannot be read as YAML"
+    words = f"cannot be read as YAML: {said}" if _HARMLESS.fullmatch(said) else "cannot be read as YAML"
+    begun = error.context_mark
+    return f"{words}, in what begins on line {begun.line + 1}" if mark and begun and begun.line != mark.line else words

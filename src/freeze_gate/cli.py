@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from types import ModuleType
 from typing import Final
 
 from freeze_gate.errors import FreezeGateError
@@ -56,7 +57,7 @@ def _run(command: str, args: object, world: World) -> int:
         return error.exit_code
 
 
-def _module(command: str):  # noqa: ANN202 - a module
+def _module(command: str) -> ModuleType:
     return importlib.import_module(f"freeze_gate.commands.{command}")
 
 

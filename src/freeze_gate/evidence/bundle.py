@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.archive import ArchiveError, Tree, is_record, reading
 from freeze_gate.evidence.digest import Observed, Sha256, observe
@@ -77,6 +77,15 @@ class BundleReader:
 def pin_member(root: str, record: Record | None) -> str | None:
     """Return the name that a record's pin has in its archive."""
     return None if record is None or record.fixture_path is None else root + record.fixture_path
+
+
+def open_pin(tree: Tree, record: Record) -> BinaryIO:
+    """Open the bytes that a record of this archive points at. Raises `ArchiveError` where they are not there."""
+    for file in record_files(tree):
+        member = pin_member(file.root, record)
+        if file.fixture_id == record.fixture_id and member is not None and member in tree.sizes:
+            return tree.open(member)
+    raise ArchiveError("fixture-missing", "the pinned file is not in the bundle")
 
 
 def said(error: RecordInvalid) -> str:

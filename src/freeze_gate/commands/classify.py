@@ -1,0 +1,91 @@
+"""`freeze-gate classify FIRST RERUN`: the same verdict as the action's, offline, from two folders or zips."""
+
+from argparse import ArgumentParser, Namespace
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.archive import ArchiveError, open_tree
+from freeze_gate.evidence.bundle import BundleReader
+from freeze_gate.evidence.pairing import Shown, gather, pair_up
+from freeze_gate.evidence.side import Fault, Source
+from freeze_gate.report.advice import why
+from freeze_gate.report.escape import log
+from freeze_gate.report.lines import four_lines
+from freeze_gate.verdict.case import Case, Result
+from freeze_gate.verdict.decide import judge
+from freeze_gate.verdict.document import encode
+from freeze_gate.verdict.policy import PolicyReading
+from freeze_gate.workspace import write_file
+from freeze_gate.world import World
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("first", metavar="FIRST", type=Path, help="the first run's bundle: a folder or a zip")
+    parser.add_argument("rerun", metavar="RERUN", type=Path, help="the rerun's bundle: a folder or a zip")
+    parser.add_argument("--json", action="store_true", help="print the verdict document instead of the four lines")
+    parser.add_argument("--policy", metavar="FILE", type=Path, help="a policy file, such as .github/freeze-gate.yml")
+    parser.add_argument(
+        "--expect", metavar="ID", action="append", default=[], help="a fixture id or glob that must be there; repeatable"
+    )
+    parser.add_argument("--fail-on", choices=("unfrozen", "never"), default="unfrozen", help="never: always exit 0 or 2")
+    parser.add_argument("--verdict-file", metavar="FILE", type=Path, help="write the verdict document here as well")
+
+
+def run(args: Namespace, world: World) -> int:
+    """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
+    case = _case(args, world)
+    result = judge(case)
+    if any(verdict.freeze_allowed for verdict in result.verdicts) and args.policy:
+        case = case._replace(policy=_policy(args.policy, case))
+        result = judge(case)
+    document = encode(case, result)
+    if args.verdict_file:
+        write_file(args.verdict_file.parent, args.verdict_file.name, document)
+    world.out.write(document.decode("ascii") if args.json else four_lines(result))
+    print(_words(result), file=world.err)
+    return result.exit_code
+
+
+def _case(args: Namespace, world: World) -> Case:
+    is_same = _is_same(args.first, args.rerun)
+    with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so two sides take the time of one
+        first, rerun = pool.map(lambda path: _shown(path, is_same=is_same), (args.first, args.rerun))
+    return Case(
+        in_gate=False,
+        pairs=pair_up(first, rerun, tuple(args.expect)),
+        today=world.now().date(),
+        fail_on=args.fail_on,
+        expected=tuple(args.expect),
+    )
+
+
+def _is_same(first: Path, rerun: Path) -> bool:
+    return first.exists() and rerun.exists() and first.samefile(rerun)
+
+
+def _shown(path: Path, *, is_same: bool) -> Shown:
+    source = Source(log(path.name))
+    if is_same:
+        return gather([source._replace(fault=Fault("artifact-same", "both sides are one path"))], ())
+    if not path.exists():
+        return gather([source._replace(fault=Fault("artifact-missing", f"there is no {log(path.name)}"))], ())
+    try:
+        with open_tree(path) as tree:
+            return gather([source], BundleReader(tree, source).sides())
+    except ArchiveError as error:
+        return gather([source._replace(fault=error.fault)], ())
+
+
+def _policy(path: Path, case: Case) -> PolicyReading:
+    from freeze_gate.policy_file import read_policy  # YAML is needed only where there is a policy and a flake
+
+    try:
+        return read_policy(path.read_bytes(), path.name, case.today)
+    except OSError as error:
+        raise UsageError(f"--policy {path.name!r} cannot be read: {error.strerror}") from None
+
+
+def _words(result: Result) -> str:
+    return f"reason: {result.reason}. {log(why(result.verdict))}"

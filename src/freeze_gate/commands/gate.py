@@ -1,0 +1,131 @@
+"""`freeze-gate gate`: builds the real clients for one run of the action, and ends every path in four lines."""
+
+import os
+import re
+import shutil
+import signal
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
+from freeze_gate.runner import OUTPUTS, Runner
+from freeze_gate.world import World
+
+_CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Take no arguments: the inputs come from the `INPUT_*` variables that the runner sets."""
+    parser.description = "Judge the two runs of a pull request. Reads the action's inputs from INPUT_* variables."
+
+
+def run(_args: object, world: World) -> int:
+    """Run the action. The closed outputs are written before anything that takes time, even an import."""
+    runner = Runner(world.environ, world.out)
+    folder = Path(tempfile.mkdtemp(prefix="freeze-gate-"))
+    try:
+        signal.signal(signal.SIGTERM, lambda number, _frame: _terminated(number, runner, folder))
+        runner.set_outputs(OUTPUTS)
+        return _gate(runner, folder, world)
+    except FreezeGateError as error:
+        return _without_verdict(runner, error, world)
+    except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines, nor with a class
+        return _without_verdict(runner, NoVerdictError(f"an error in Freeze Gate itself: {_whereabouts(error)}"), world)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _gate(runner: Runner, folder: Path, world: World) -> int:
+    from freeze_gate.collect import Collector
+    from freeze_gate.event import read_event
+    from freeze_gate.gate import Gate
+    from freeze_gate.github.download import Downloads
+    from freeze_gate.github.http import Api
+    from freeze_gate.inputs import read_inputs
+    from freeze_gate.report.view import View
+    from freeze_gate.workspace import write_file
+
+    inputs, event = read_inputs(world.environ), read_event(world.environ)
+    workspace = Path(world.environ.get("GITHUB_WORKSPACE") or ".")
+    _refuse_foreign_trust(world.environ, workspace)
+    view = View(
+        server_url=event.server_url,
+        repository=event.repository,
+        docs=_docs(world.environ, event.server_url),
+        freeze_label=inputs.freeze_label,
+        policy=inputs.policy,
+        dry_run=inputs.dry_run,
+    )
+    with (
+        Api(event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds) as api,
+        Downloads(api, inputs.max_artifact_bytes) as downloads,
+    ):
+        return Gate(
+            inputs=inputs,
+            event=event,
+            today=world.now().date(),
+            api=api,
+            collector=Collector(api, downloads, folder, event, runner.say),
+            runner=runner,
+            view=view,
+            write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, payload),
+        ).run()
+
+
+def _refuse_foreign_trust(environ: Mapping[str, str], workspace: Path) -> None:
+    """Refuse certificates from the workspace: it is the patch's checkout, and who it trusts could be anybody."""
+    for name in _CA_BUNDLES:
+        if (value := environ.get(name)) and Path(value).resolve().is_relative_to(workspace.resolve()):
+            raise UsageError(f"{name} is {value!r}, inside the workspace; allowed: a file outside the checkout")
+
+
+def _docs(environ: Mapping[str, str], server_url: str) -> str | None:
+    """Return the address of this action's README, as the runner names the action; None for a local one."""
+    repository, ref = environ.get("GITHUB_ACTION_REPOSITORY", ""), environ.get("GITHUB_ACTION_REF", "")
+    named = re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", repository) and re.fullmatch(r"[A-Za-z0-9._/-]+", ref)
+    return f"{server_url}/{repository}/blob/{ref}/README.md" if named else None
+
+
+def _without_verdict(runner: Runner, error: FreezeGateError, world: World) -> int:
+    """End a run that failed: with the closed lines where there is no verdict yet; a verdict that is out stands."""
+    if runner.delivered is not None:
+        runner.annotate("warning", f"after the verdict: {error}")
+        return runner.delivered
+    try:
+        _close(runner, error)
+    except NoVerdictError as nowhere:
+        print(f"freeze-gate gate: unclassified: {nowhere}", file=world.err)
+        runner.annotate("error", f"unclassified: {error}")
+        return NoVerdictError.exit_code
+    runner.annotate("error", f"unclassified: {error}")
+    return error.exit_code
+
+
+def _close(runner: Runner, error: FreezeGateError) -> None:
+    from freeze_gate.report.summary import unreached
+    from freeze_gate.report.view import View
+
+    runner.deliver(unreached(str(error), View()), error.exit_code)
+    runner.set_outputs(OUTPUTS)
+
+
+def _terminated(number: int, runner: Runner, folder: Path) -> None:
+    """End at once, whatever other threads wait for: the runner kills the container a few seconds later."""
+    try:
+        if runner.delivered is None:
+            _close(runner, NoVerdictError(f"the step was ended from outside ({signal.Signals(number).name})"))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(NoVerdictError.exit_code if runner.delivered is None else runner.delivered)
+
+
+def _whereabouts(error: Exception) -> str:
+    """Say where a bug is, without its message, which may quote anything."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    where = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    return f"{type(error).__name__}{where}; please report it"

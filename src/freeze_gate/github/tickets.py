@@ -84,6 +84,8 @@ class Tracker(NamedTuple):
     def _post(self, ticket: Ticket, issues: Iterable[Issue]) -> Posted:
         ours = self._ours(ticket, issues)
         still_open = [issue for issue in ours if issue.open]
+        for younger in still_open[1:]:  # of a run that was killed before it could look again
+            close_as_duplicate(self.api, younger.number)
         if still_open:
             return self._update(ticket, still_open[0], ours)
         judged = [issue for issue in ours if issue.reason != "duplicate"]
@@ -97,7 +99,7 @@ class Tracker(NamedTuple):
         return sorted(issue for issue in issues if issue.ours(self.author, ticket.marker))
 
     def _update(self, ticket: Ticket, listed: Issue, ours: Sequence[Issue] = ()) -> Posted:
-        """Add the sighting to the ticket as it stands now: since it was listed a person may have edited or closed it."""
+        """Add the sighting to the ticket as it stands now: a person may have edited or closed it since the listing."""
         issue = get_issue(self.api, listed.number)
         if not (issue.open and issue.ours(self.author, ticket.marker)):
             others = [other for other in ours if other.number != issue.number]

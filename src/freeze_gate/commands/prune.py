@@ -1,0 +1,51 @@
+"""`freeze-gate prune`: list, or remove, the pins of a fixture store that nothing refers to any more."""
+
+import argparse
+import contextlib
+from datetime import datetime
+from pathlib import Path
+
+from freeze_gate.capture.store import Store
+from freeze_gate.errors import UsageError
+from freeze_gate.policy_file import MAX_POLICY_BYTES, read_policy
+from freeze_gate.report.escape import log
+from freeze_gate.retention import fixture_store
+from freeze_gate.verdict.policy import Policy
+from freeze_gate.world import World
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("store", type=Path, metavar="STORE", help="a folder with fixtures/, and records at any depth")
+    parser.add_argument("--policy", type=Path, required=True, metavar="FILE", help="sets retention.fixtures_days")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--dry-run", action="store_true", help="only list the pins; the default")
+    mode.add_argument("--yes", action="store_true", help="remove them")
+
+
+def run(args: argparse.Namespace, world: World) -> int:
+    """Print the path of every pin that may go, or went. Raises `UsageError`, and `NoVerdictError` where one stays."""
+    now = world.now()
+    policy = _policy(args.policy, now)
+    with fixture_store(args.store) as store, Store(args.store).locked() if args.yes else contextlib.nullcontext():
+        pins = store.prunable(policy, now)
+        for pin in pins:
+            if args.yes:
+                store.remove(pin)
+            print(f"fixtures/{pin.name}", file=world.out)
+    done = "removed" if args.yes else "to remove with --yes"
+    print(f"{len(pins)} pins of {sum(pin.size for pin in pins)} bytes {done}", file=world.err)
+    return 0
+
+
+def _policy(path: Path, now: datetime) -> Policy:
+    name = log(str(path))
+    try:
+        with path.open("rb") as stream:
+            payload = stream.read(MAX_POLICY_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"--policy {name} cannot be read: {error.strerror}") from error
+    reading = read_policy(payload, name, now.date())
+    if reading.problems:
+        raise UsageError("\n".join(("nothing is removed, because the policy cannot be used:", *reading.problems)))
+    return reading.policy

@@ -29,7 +29,9 @@ def interruptible() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(number)
 
-    before = {number: signal.signal(number, interrupt) for number in _ASKED_TO_END}
+    before = {number: handler for number in _ASKED_TO_END if (handler := signal.getsignal(number)) != signal.SIG_IGN}
+    for number in before:  # what the caller ignores, as nohup(1) does, stays ignored
+        signal.signal(number, interrupt)
     try:
         yield
     finally:

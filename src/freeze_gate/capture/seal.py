@@ -111,7 +111,10 @@ def _start(way: Way, order: Order) -> Keeper:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, tempfile.TemporaryFile() as complaints:
         listener.bind("")  # the kernel draws an abstract name: nothing on disk, nothing to clean up
         listener.listen(1)
-        process = _launch(way, listener.getsockname(), order.environ, complaints)
+        try:
+            process = _launch(way, listener.getsockname(), order.environ, complaints)
+        except OSError as error:
+            raise Refused.by("starting", error) from None
         keeper = None
         try:
             channel = _accept(listener, process, needs_root=bool(way.prefix))
@@ -177,10 +180,10 @@ def _stream(number: int) -> int:
 
 
 def _last_words(complaints: IO[bytes]) -> str:
-    """Quote the last line that sudo or the keeper complained with, cleaned: it is shown to a person."""
+    """Quote what sudo or the keeper complained of, cleaned and cut: it is shown to a person."""
     complaints.seek(0)
-    lines = [line for line in complaints.read().decode(errors="replace").splitlines() if line.strip()]
-    return FORBIDDEN.sub(" ", lines[-1]).strip()[:_WORDS] if lines else "it ended without a word"
+    lines = complaints.read().decode(errors="replace").split("\n")
+    return FORBIDDEN.sub(" ", ", ".join(line.strip() for line in lines if line.strip()))[-_WORDS:] or "it said nothing"
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:

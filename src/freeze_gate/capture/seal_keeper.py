@@ -57,6 +57,7 @@ def _serve(channel: Channel, environ: Mapping[str, str]) -> None:
 def _keep(channel: Channel, order: Order, streams: Sequence[int]) -> None:
     """Prepare the command, tell the supervisor, wait for its word, and see it through."""
     end = end_namespace if order.seal is not None and order.seal.processes else end_descendants
+    kernel.set_readable(readable=False)  # where the command runs as the same user, it must not write the report
     try:
         guard, starts = fork_guard(order, channel.peer(), streams, channel.close)
         before = room.refused_routes()

@@ -141,9 +141,9 @@ def _entry(today: date) -> Reader[Freeze | None]:
 
 def _wrong_days(freeze: Freeze, address: str, today: date) -> Iterator[Problem]:
     if freeze.added > today:
-        yield Problem(f"{address}.added", f"lies in the future; {today} (UTC) or earlier is allowed")
+        yield Problem(below(address, "added"), f"lies in the future; {today} (UTC) or earlier is allowed")
     if freeze.expires < freeze.added:
-        yield Problem(f"{address}.expires", f"lies before added; {freeze.added} or later is allowed")
+        yield Problem(below(address, "expires"), f"lies before added; {freeze.added} or later is allowed")
 
 
 def _entries(today: date) -> Reader[tuple[Freeze | None, ...]]:

@@ -34,6 +34,13 @@ def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | N
     )
 
 
+def same_run(left: Run, right: Run) -> bool:
+    """Whether two descriptions can be of one run: nothing that both know differs."""
+    names = ("repository", "run_id", "run_attempt")
+    known = [(getattr(left, name), getattr(right, name)) for name in names]
+    return all(None in pair or pair[0] == pair[1] for pair in known)
+
+
 def _known(field: str, text: str | None) -> Any:
     value: str | int | None = text or None
     if value is not None and field in _NUMBERS:

@@ -42,6 +42,13 @@ class Pin(NamedTuple):
     path: str
 
 
+def pin_of(record: Record) -> Pin | None:
+    """Return what the record names as its pin."""
+    if record.fixture_sha256 is None or record.fixture_path is None:
+        return None
+    return Pin(record.fixture_sha256, record.fixture_path)
+
+
 def bundle_folder(given: str | None, environ: Mapping[str, str]) -> Path:
     """Say where the bundle is: what was given, else `FREEZE_GATE_BUNDLE`, else `freeze-gate`. "" is not given."""
     return Path(given or environ.get("FREEZE_GATE_BUNDLE") or DEFAULT_FOLDER)

@@ -1,0 +1,106 @@
+"""The recorder as a library: HTTP clients whose calls are written down, and the pin of what they brought."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freeze_gate.capture.declared import declare
+from freeze_gate.capture.recorder import Recorder
+from freeze_gate.capture.run import current_run
+from freeze_gate.capture.store import Store, bundle_folder
+from freeze_gate.errors import UsageError
+
+if TYPE_CHECKING:  # each is imported only by who asks for a client of it
+    import httpx
+    import requests
+    from urllib3.util.retry import Retry
+
+
+class Capture:
+    """One fixture id: its sampler call, further calls for it, and its pin.
+
+    `bundle` is the folder, `FREEZE_GATE_BUNDLE` or `freeze-gate` unless given. `min_bytes`, `max_bytes` and `ends_with`
+    are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `deadline` is the
+    most seconds that one attempt may take in all; an attempt is stopped at the first byte, or the end of a silence,
+    after it. `suffix` ends the pinned file's name, such as `.json`. `environ` is the runner's environment.
+
+    The record is on disk after every call, without a pin at first. A failed call pins by itself what arrived of its
+    answer; `pin` says what the sample really is.
+
+    Raises `UsageError` for what is not allowed, and where an oracle has already run on this id.
+    """
+
+    def __init__(
+        self,
+        fixture_id: str,
+        bundle: str | os.PathLike[str] | None = None,
+        *,
+        min_bytes: int | None = None,
+        max_bytes: int | None = None,
+        ends_with: str | bytes | None = None,
+        deadline: float | None = None,
+        suffix: str = "",
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        environ = os.environ if environ is None else environ
+        folder = bundle_folder(None if bundle is None else os.fspath(bundle), environ)
+        if deadline is not None and not deadline > 0:
+            raise UsageError("deadline must be a number of seconds above 0")
+        self._folder, self._deadline = folder, deadline
+        self._recorder = Recorder(
+            Store(folder),
+            fixture_id,
+            current_run(environ, datetime.now(UTC)),
+            declare(min_bytes, max_bytes, ends_with),
+            suffix,
+        )
+
+    def requests_session(self, *, max_retries: "int | Retry" = 0) -> "requests.Session":
+        """Return a `requests.Session` whose calls are recorded; `max_retries` as for `requests.adapters.HTTPAdapter`."""
+        from freeze_gate.capture.through_requests import recorded_session
+
+        return recorded_session(self._recorder, self._deadline, max_retries)
+
+    def httpx_transport(self, through: "httpx.BaseTransport | None" = None) -> "httpx.BaseTransport":
+        """Return a transport for `httpx.Client`; `through` is the one that does the work, an `httpx.HTTPTransport`
+        unless given."""
+        import httpx
+
+        return self._transport(httpx, "sync", through)
+
+    def httpx_async_transport(self, through: "httpx.AsyncBaseTransport | None" = None) -> "httpx.AsyncBaseTransport":
+        """Return a transport for `httpx.AsyncClient`."""
+        import httpx
+
+        return self._transport(httpx, "async", through)
+
+    def httpx2_transport(self, through: Any = None) -> Any:
+        """Return a transport for `httpx2.Client`, which newer SDKs take."""
+        import httpx2
+
+        return self._transport(httpx2, "sync", through)
+
+    def httpx2_async_transport(self, through: Any = None) -> Any:
+        """Return a transport for `httpx2.AsyncClient`."""
+        import httpx2
+
+        return self._transport(httpx2, "async", through)
+
+    def _transport(self, library: Any, kind: str, through: Any) -> Any:
+        from freeze_gate.capture.through_httpx import recording_transport
+
+        return recording_transport(library, kind, self._recorder, self._deadline, through)
+
+    def pin(self, payload: bytes, *, suffix: str | None = None, replace: bool = False) -> Path:
+        """Store the sample under its digest, before anything is asserted about it, and return the file's path.
+
+        The bytes may be an answer's body or a part of it. The record says `pin_complete` only where the recorder saw
+        what they came from arrive whole. Raises `UsageError` for other bytes than are pinned already, unless `replace`,
+        and `TypeError` for anything but bytes: text has no digest.
+        """
+        if not isinstance(payload, bytes | bytearray | memoryview):
+            raise TypeError("pin takes bytes, such as response.content")
+        pin = self._recorder.pin(bytes(payload), suffix, replace=replace)
+        return (self._folder / pin.path).absolute()

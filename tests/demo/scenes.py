@@ -1,0 +1,48 @@
+"""What happens in the two runs of each scene: the capture commands that a job would run, word for word."""
+
+from typing import NamedTuple
+
+ID = "sorted-patch"
+LANE_DROPPED = ("transport", "--id", ID, "--fault", "connection", "--timed-out", "false")
+
+
+class Scene(NamedTuple):
+    """The commands of the first run and of the rerun. `{url}`, `{first}` and `{oracle}` are filled in."""
+
+    story: str
+    first: tuple[tuple[str, ...], ...]
+    rerun: tuple[tuple[str, ...], ...]
+
+
+def _sample(path: str) -> tuple[str, ...]:
+    return ("sample", "--id", ID, "--url", f"{{url}}/{path}", "--data", "{}", "--suffix", ".json")
+
+
+def _oracle(*words: str) -> tuple[str, ...]:
+    return ("oracle", "--id", ID, "--", "{python}", "{oracle}", *words)
+
+
+REPLAY = ("replay", "{first}", "--id", ID)
+
+SCENES = {
+    "property_miss": Scene(
+        "The patch breaks the property: both oracles fail on the same bytes.",
+        (_sample("still"), _oracle("broken")),
+        (_sample("still"), _oracle("broken")),
+    ),
+    "fixture_drift": Scene(
+        "The sampler was asked twice and answered twice, differently.",
+        (_sample("moving"), _oracle()),
+        (_sample("moving"), _oracle("broken")),
+    ),
+    "harness_flake": Scene(
+        "The first run's executing lane dropped before its oracle; the rerun checks the same bytes and passes.",
+        (_sample("still"), LANE_DROPPED),
+        (REPLAY, _oracle()),
+    ),
+    "unclassified": Scene(
+        "One oracle failed and the other passed on the same bytes.",
+        (_sample("still"), _oracle("broken")),
+        (REPLAY, _oracle()),
+    ),
+}

@@ -1,5 +1,6 @@
 """HTTP/1.1 on a port of its own: connections that are kept, answers in one piece, and the trouble that was planned."""
 
+import contextlib
 import gzip
 import json
 import socket
@@ -19,7 +20,10 @@ _LONGEST_MEETING: Final = 10.0
 
 
 class Request(NamedTuple):
-    """One request as it arrived. `host` is the listener's name. Header names are in lower case."""
+    """One request as it arrived. `host` is the listener's name. Header names are in lower case.
+
+    `peer` is the client's port: requests of one connection share it.
+    """
 
     host: str
     method: str
@@ -27,6 +31,7 @@ class Request(NamedTuple):
     query: dict[str, str]
     headers: dict[str, str]
     body: bytes
+    peer: int
 
     def json(self) -> Any:
         """Read the body; None where it is no JSON."""
@@ -66,23 +71,39 @@ class Listener:
         self._server = _Server(address, _Handler)
         self._server.listener = self
         self.port = int(self._server.server_address[1])
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name=f"standin-{name}")
+        self._thread = threading.Thread(target=self._accept, name=f"standin-{name}")
         self._thread.start()
 
     def refuse(self) -> None:
         """Close the port and all connections, now and for ever. Called from a request's own thread."""
         self.refusing = True
-        self._server.shutdown()
-        self._server.socket.close()
+        self._stop_accepting()
         self._drop()
 
     def close(self) -> None:
         """Stop, and wait until every thread has ended."""
         self.stopping.set()
-        self._server.shutdown()
-        self._thread.join()
+        self._stop_accepting()
         self._drop()
         self._server.server_close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, address = self._server.get_request()
+            except OSError:
+                return
+            if self.refusing or self.stopping.is_set():
+                connection.close()
+                return
+            self._server.process_request(connection, address)
+
+    def _stop_accepting(self) -> None:
+        """Wake the accepting thread by a connection of our own: nothing else does on every system, and at once."""
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        self._thread.join()
+        self._server.socket.close()
 
     def track(self, connection: socket.socket) -> None:
         """Remember a connection, to end it with the listener."""
@@ -156,7 +177,8 @@ class _Handler(BaseHTTPRequestHandler):
         query = {key: values[-1] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self._body(headers)
-        return Request(self.server.listener.name, self.command, unquote(parts.path), query, headers, body)
+        host, peer = self.server.listener.name, self.client_address[1]
+        return Request(host, self.command, unquote(parts.path), query, headers, body, peer)
 
     def _body(self, headers: dict[str, str]) -> bytes:
         if headers.get("transfer-encoding", "").lower() != "chunked":

@@ -39,12 +39,16 @@ class Budget:
         with self._lock:
             now = self._clock.monotonic()
             self._pay(now if since is None else since, now)
-            if seconds > self._left:
+            if self._price(now, now + seconds) > self._left:
                 return False
             self._pay(now, now + seconds)
         self._clock.sleep(seconds)
         return True
 
+    def _price(self, start: float, end: float) -> float:
+        """Return the seconds of a stretch of time that nobody has paid for yet."""
+        return max(0.0, end - max(start, self._paid_until))
+
     def _pay(self, start: float, end: float) -> None:
-        self._left = max(0.0, self._left - max(0.0, end - max(start, self._paid_until)))
+        self._left = max(0.0, self._left - self._price(start, end))
         self._paid_until = max(self._paid_until, end)

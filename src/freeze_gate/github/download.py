@@ -13,7 +13,7 @@ from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.digest import CHUNK, Sha256
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import TIMEOUT, TRIES, USER_AGENT, Api
+from freeze_gate.github.http import TIMEOUT, TRIES, USER_AGENT, Api, Session
 
 DOWNLOAD_SECONDS: Final = 900
 """How long one download may take, however steadily it drips: the largest artifact allowed, at 2.3 MB a second."""
@@ -45,7 +45,7 @@ class Downloads:
     def __init__(self, api: Api, most: int) -> None:
         self._api = api
         self._most = most
-        self._session = requests.Session()
+        self._session = Session()
         self._session.auth = _NoToken()
         self._session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity", "Accept": "*/*"})
 
@@ -85,24 +85,12 @@ class Downloads:
                 return Download(fault=_absent(artifact, error))
             since = self._api.clock.monotonic()
             try:
-                return self._stream(artifact, self._checked(link), into)
+                return self._stream(artifact, checked_link(link, self._api.base), into)
             except ApiError as error:
                 final = attempt == TRIES - 1 or error.kind != "connection"
                 if final or not self._api.budget.wait(2.0**attempt, since):
                     raise
         raise AssertionError  # the last try returns or raises
-
-    def _checked(self, link: str) -> str:
-        """Refuse a link that would send the artifact over a weaker channel than the API's own."""
-        try:
-            parts = urlsplit(link)
-            sound = bool(parts.hostname) and parts.username is None
-        except ValueError:
-            raise ApiError("refused", "GitHub's link to the artifact is not a URL") from None
-        allowed = ("https", "http") if self._api.base.startswith("http://") else ("https",)
-        if parts.scheme not in allowed or not sound:
-            raise ApiError("refused", "GitHub's link to the artifact does not lead to an https address")
-        return link
 
     def _stream(self, artifact: Artifact, link: str, into: BinaryIO) -> Download:
         digest, size = hashlib.sha256(), 0
@@ -134,6 +122,19 @@ class Downloads:
         return Fault("archive-limits", f"artifact {artifact.id} has at least {size} bytes; {allowed}")
 
 
+def checked_link(link: str, base: str) -> str:
+    """Return the link, or refuse one over a weaker channel than the API's own address `base`. Raises `ApiError`."""
+    schemes = ("https", "http") if base.startswith("http://") else ("https",)
+    try:
+        parts = urlsplit(link)
+        sound = bool(parts.hostname) and parts.username is None and parts.scheme in schemes
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ApiError("refused", "GitHub's link to the artifact does not lead to an https address")
+    return link
+
+
 def _absent(artifact: Artifact, error: ApiError) -> Fault:
     """Turn "gone" and "not there" into a finding; raise everything else again."""
     if error.kind == "gone":
@@ -144,6 +145,7 @@ def _absent(artifact: Artifact, error: ApiError) -> Fault:
 
 
 def _rewind(into: BinaryIO) -> None:
+    """Empty the file of what an earlier try left in it."""
     into.seek(0)
     into.truncate()
 

@@ -92,6 +92,13 @@ class _Bearer(AuthBase):
         return request
 
 
+class Session(requests.Session):
+    """A session that leaves redirects alone: unasked, `requests` would read and prepare even one it does not follow."""
+
+    def get_redirect_target(self, _response: requests.Response) -> None:
+        """Say that there is none."""
+
+
 class Api:
     """The API of one repository, for one run. May be used by several threads at once.
 
@@ -110,7 +117,7 @@ class Api:
         self._counting = threading.Lock()
         self._changing = threading.Lock()
         self._last_change = float("-inf")
-        self._session = requests.Session()
+        self._session = Session()
         self._session.auth = _Bearer(token)
         self._session.headers.update(
             {
@@ -134,13 +141,14 @@ class Api:
 
     def pages(self, path: str, purpose: Purpose, params: Mapping[str, str | int]) -> Iterator[Any]:
         """Yield the payload of every page, a hundred entries each, as the `Link` header leads. Raises `ApiError`."""
-        answer = self.get(path, purpose, {**params, "per_page": PAGE})
+        call = Call("GET", self.root + path, purpose, {**params, "per_page": PAGE})
         for _ in range(MOST_PAGES):
+            answer = self._follow(call)
             yield answer.payload
             following = _next_page(answer)
             if following is None:
                 return
-            answer = self._follow(Call("GET", self._inside(following, purpose), purpose))
+            call = Call("GET", self._inside(following, purpose), purpose)
         raise ApiError("shape", f"GitHub's listing does not end after {MOST_PAGES} pages, asked to {purpose.what}")
 
     def post(self, path: str, body: Any, purpose: Purpose, *, again: bool) -> Answer:

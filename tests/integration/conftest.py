@@ -1,0 +1,31 @@
+"""A GitHub on the loopback, and a clock that waits without waiting."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from freeze_gate.github.http import Api, Token
+from tests.standin import Pretended, Standin
+
+REPOSITORY = "octo-org/widgets"
+
+
+@pytest.fixture
+def pretended() -> Pretended:
+    """Return the time by which the stand-in's limits expire and the client's waits pass."""
+    return Pretended()
+
+
+@pytest.fixture
+def github(pretended: Pretended) -> Iterator[Standin]:
+    """Run a stand-in with one private repository, `octo-org/widgets`."""
+    with Standin(epoch=pretended.read) as standin:
+        standin.repository(REPOSITORY)
+        yield standin
+
+
+@pytest.fixture
+def api(github: Standin, pretended: Pretended) -> Iterator[Api]:
+    """Return a client of that repository that may wait for two minutes."""
+    with Api(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
+        yield client

@@ -1,0 +1,267 @@
+"""From the API to the blob host and back with verified bytes; the token and the signed link stay secrets."""
+
+import hashlib
+import io
+import logging
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from freeze_gate.errors import NoVerdictError
+from freeze_gate.evidence.side import Artifact
+from freeze_gate.github.artifacts import list_artifacts
+from freeze_gate.github.download import Downloads
+from freeze_gate.github.failure import ApiError
+from freeze_gate.github.http import TRIES, Api, Token
+from tests.standin import Fault, Grant, Pretended, Standin
+from tests.standin.state import Run
+
+CAP = 1 << 20
+BYTES = bytes(range(256)) * 300
+
+
+@pytest.fixture
+def run(github: Standin) -> Run:
+    """Return a run."""
+    return github.repository().add_run(4242)
+
+
+@pytest.fixture
+def downloads(api: Api) -> Iterator[Downloads]:
+    """Return the client under test, with a cap of one megabyte."""
+    with Downloads(api, CAP) as client:
+        yield client
+
+
+def listed(api: Api) -> Artifact:
+    """Return the one artifact of the run."""
+    (artifact,) = list_artifacts(api, 4242)
+    return artifact
+
+
+def test_the_bytes_arrive_and_the_token_goes_nowhere_else(
+    run: Run, api: Api, downloads: Downloads, github: Standin, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A6: the blob host would answer 400 to a token; no log holds the token or the signed link."""
+    caplog.set_level(logging.INFO)
+    run.add_artifact("evidence", BYTES)
+    into = io.BytesIO()
+    arrived = downloads.fetch(listed(api), into)
+    assert (arrived.sha256, arrived.size, arrived.fault) == (hashlib.sha256(BYTES).hexdigest(), len(BYTES), None)
+    assert into.getvalue() == BYTES
+    (blob,) = [request for request in github.log if request.host == "blob"]
+    assert "authorization" not in blob.headers
+    assert blob.headers["host"].startswith("localhost:")
+    assert not any(secret in caplog.text for secret in [github.token, *github.storage.signatures()])
+
+
+def test_netrc_adds_no_password_at_the_blob_host(
+    run: Run, api: Api, downloads: Downloads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `.netrc` entry for the blob host would make it refuse the request."""
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("machine localhost login mallory password s3cret\ndefault login mallory password s3cret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(netrc))
+    run.add_artifact("evidence", BYTES)
+    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+
+
+def test_an_empty_artifact_is_whole(run: Run, api: Api, downloads: Downloads) -> None:
+    """Nothing to read is a size of zero, and no fault of the transport."""
+    run.add_artifact("evidence", b"")
+    arrived = downloads.fetch(listed(api), io.BytesIO())
+    assert (arrived.sha256, arrived.size, arrived.fault) == (hashlib.sha256().hexdigest(), 0, None)
+
+
+@pytest.mark.parametrize("kind", ["reset", "cut", "status", "lost"])
+def test_each_try_asks_for_a_new_link(kind: str, run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+    """The storage fails four times: the fifth link works, no link was used twice, the file holds no stale bytes."""
+    github.storage.uses = 1
+    run.add_artifact("evidence", BYTES)
+    github.fault(Fault(kind, host="blob", status=503, times=TRIES - 1))
+    into = io.BytesIO()
+    assert downloads.fetch(listed(api), into).fault is None
+    assert into.getvalue() == BYTES
+    assert len(github.storage.signatures()) == TRIES
+    assert len({request.query["sig"] for request in github.log if request.host == "blob"}) == TRIES
+
+
+def test_a_link_that_expired_meanwhile_is_replaced(run: Run, github: Standin, pretended: Pretended) -> None:
+    """The link is good for a moment only; the answer to an old one is a reason to ask for a new one."""
+    run.add_artifact("evidence", BYTES)
+    github.storage.lifetime = 0
+
+    def sleep(seconds: float) -> None:
+        pretended.sleep(seconds)
+        github.storage.lifetime = 60
+
+    clock = pretended.clock._replace(sleep=sleep)
+    with Api(github.url, "octo-org/widgets", Token(github.token), clock=clock) as api, Downloads(api, CAP) as downloads:
+        assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+    assert len(github.storage.signatures()) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("refuse", 0), ("reset", 0), ("cut", 0), ("status", 400), ("status", 404), ("status", 302)]
+)
+def test_a_storage_that_fails_for_ever_is_one_error(  # noqa: PLR0917 - the facts of a row
+    kind: str, status: int, run: Run, api: Api, downloads: Downloads, github: Standin
+) -> None:
+    """Five tries, then an error; no text of it, nor of what caused it, holds the token or a signature."""
+    run.add_artifact("evidence", BYTES)
+    elsewhere = {"Location": f"{github.url}/x"}
+    github.fault(Fault(kind, host="blob", status=status, headers=elsewhere, payload=b"<Error>"))
+    with pytest.raises(ApiError) as caught:
+        downloads.fetch(listed(api), io.BytesIO())
+    shown = "".join(traceback.format_exception(caught.value))
+    assert not any(secret in shown for secret in [github.token, *github.storage.signatures()])
+    assert caught.value.kind == "connection"
+    assert api.calls == 1 + TRIES
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "error", "calls"),
+    [
+        ("refuse", 0, "connection", TRIES),
+        ("reset", 0, "connection", TRIES),
+        ("status", 401, "credentials", 1),
+        ("status", 403, "permission", 1),
+        ("status", 500, "server", TRIES),
+        ("status", 502, "server", TRIES),
+        ("status", 200, "shape", 1),
+    ],
+)
+def test_an_api_that_gives_no_link_is_one_error(  # noqa: PLR0917 - the facts of a row
+    kind: str, status: int, error: str, calls: int, run: Run, api: Api, downloads: Downloads, github: Standin
+) -> None:
+    """The error is of the kind that the API's answer has, and the storage is not asked."""
+    run.add_artifact("evidence", BYTES)
+    artifact = listed(api)
+    github.fault(Fault(kind, pattern="/zip$", status=status))
+    with pytest.raises(ApiError) as caught:
+        downloads.fetch(artifact, io.BytesIO())
+    assert (caught.value.kind, api.calls) == (error, 1 + calls)
+    assert github.asked("blob") == []
+
+
+def test_a_token_that_may_list_may_not_be_one_that_may_download(github: Standin, pretended: Pretended) -> None:
+    """A public repository shows its listing to anybody; the error for the download names the permission."""
+    repository = github.repository("octo-org/public", private=False)
+    repository.add_run(4242).add_artifact("evidence", BYTES)
+    token = github.grant("ghs_none", Grant(actions="none"))
+    with (
+        Api(github.url, "octo-org/public", Token(token), clock=pretended.clock) as api,
+        Downloads(api, CAP) as downloads,
+        pytest.raises(ApiError, match="`actions: read`") as caught,
+    ):
+        downloads.fetch(listed(api), io.BytesIO())
+    assert caught.value.kind == "permission"
+
+
+def test_an_expired_artifact_is_a_finding_by_field_and_by_status(run: Run, api: Api, downloads: Downloads) -> None:
+    """A2: the field spares the call; the status 410 says the same; the text of the answer plays no part."""
+    stored = run.add_artifact("evidence", BYTES, expired=True)
+    by_field = downloads.fetch(listed(api), io.BytesIO())
+    calls = api.calls
+    stored.expired = False
+    by_status = downloads.fetch(listed(api), io.BytesIO())
+    for arrived in (by_field, by_status):
+        assert arrived.fault is not None
+        assert arrived.fault.check == "artifact-expired"
+        assert arrived.sha256 is None
+    assert calls == 1
+
+
+def test_an_artifact_that_was_deleted_meanwhile_is_a_finding(run: Run, api: Api, downloads: Downloads) -> None:
+    """Listed, then gone: missing, with the other cause named as well."""
+    run.add_artifact("evidence", BYTES)
+    artifact = listed(api)
+    run.artifacts.clear()
+    fault = downloads.fetch(artifact, io.BytesIO()).fault
+    assert fault is not None
+    assert fault.check == "artifact-missing"
+    assert "`actions: read`" in fault.detail
+
+
+def test_an_artifact_announced_over_the_cap_is_not_fetched(run: Run, api: Api, downloads: Downloads) -> None:
+    """The listing says its size: nothing is downloaded, and the detail names the input."""
+    run.add_artifact("evidence", BYTES, size=CAP + 1)
+    fault = downloads.fetch(listed(api), io.BytesIO()).fault
+    assert fault is not None
+    assert fault.check == "archive-limits"
+    assert "`max-artifact-mb` allows 1 MiB" in fault.detail
+    assert api.calls == 1
+
+
+def test_a_body_over_the_cap_is_cut_off(run: Run, api: Api, downloads: Downloads) -> None:
+    """A size that was announced falsely does not help: what is written stays under the cap."""
+    run.add_artifact("evidence", bytes(3 * CAP), size=10)
+    into = io.BytesIO()
+    fault = downloads.fetch(listed(api), into).fault
+    assert fault is not None
+    assert fault.check == "archive-limits"
+    assert len(into.getvalue()) <= CAP
+
+
+def test_an_artifact_of_exactly_the_cap_is_allowed(run: Run, api: Api, downloads: Downloads) -> None:
+    """The cap itself is still inside."""
+    run.add_artifact("evidence", bytes(CAP))
+    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+
+
+@pytest.mark.parametrize("digest", [f"sha256:{'0' * 64}", "sha256:", "sha512:00", hashlib.sha256(BYTES).hexdigest()])
+def test_bytes_that_do_not_match_the_published_digest_are_a_finding(
+    digest: str, run: Run, api: Api, downloads: Downloads
+) -> None:
+    """Another digest, or one in a form that cannot be compared: the bytes are not trusted; what came is still named."""
+    run.add_artifact("evidence", BYTES, digest=digest)
+    arrived = downloads.fetch(listed(api), io.BytesIO())
+    assert arrived.fault is not None
+    assert arrived.fault.check == "archive-digest-mismatch"
+    assert arrived.sha256 == hashlib.sha256(BYTES).hexdigest()
+
+
+def test_a_digest_that_was_not_published_is_allowed(run: Run, api: Api, downloads: Downloads) -> None:
+    """A13: an old uploader publishes none."""
+    run.add_artifact("evidence", BYTES, digest=None)
+    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+
+
+def test_content_encoding_is_not_undone(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+    """The digest is of the stored bytes: whatever a header says of them, they are taken as they are."""
+    run.add_artifact("evidence", BYTES)
+    github.fault(Fault("status", host="blob", status=200, payload=BYTES, headers={"Content-Encoding": "gzip"}))
+    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+
+
+def test_a_full_disk_is_said(run: Run, api: Api, downloads: Downloads) -> None:
+    """A file that cannot be written ends the run with a sentence, and no second try."""
+
+    class Full(io.BytesIO):
+        def write(self, _chunk: object) -> int:
+            raise OSError(28, "No space left on device")
+
+    run.add_artifact("evidence", BYTES)
+    with pytest.raises(NoVerdictError, match=r"cannot be stored \(No space left on device\): free some space"):
+        downloads.fetch(listed(api), Full())
+    assert api.calls == 2
+
+
+def test_both_sides_are_fetched_at_the_same_time(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+    """Two downloads meet at the storage: neither waits for the other to end."""
+    for name in ("first", "rerun"):
+        run.add_artifact(name, name.encode())
+    artifacts = list_artifacts(api, 4242)
+    github.fault(Fault("meet", host="blob", parties=2))
+    files = [io.BytesIO(), io.BytesIO()]
+    threads = [threading.Thread(target=downloads.fetch, args=each) for each in zip(artifacts, files, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(file.getvalue() for file in files) == [b"first", b"rerun"]

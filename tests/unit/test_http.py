@@ -1,0 +1,71 @@
+"""What the client refuses before it asks anybody."""
+
+import pytest
+
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.shape import whole
+from freeze_gate.github.failure import ApiError, Purpose
+from freeze_gate.github.http import Api, Token, read
+
+SECRET = "ghs_0123456789"
+
+
+def test_a_token_shows_nothing_of_itself() -> None:
+    """Neither text nor representation of a token, nor of what holds it, shows the secret."""
+    token = Token(SECRET)
+    shown = f"{token} {token!r} {[token]} {vars(type(token))}"
+    assert SECRET not in shown
+    assert str(token) == "***"
+    assert token.bearer() == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("secret", ["", " ", "two words", "line\nend", "ümlaut", "x" * 1001])
+def test_what_cannot_be_a_token_is_refused(secret: str) -> None:
+    """A token goes into a header: it is one word of plain characters, and the message does not repeat it."""
+    with pytest.raises(UsageError, match="github-token: must be one word") as caught:
+        Token(secret)
+    assert secret.strip() == "" or secret not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "",
+        "api.github.com",
+        "ftp://api.github.com",
+        "https://",
+        "https://user:secret@api.github.com",
+        "https://api.github.com?x=1",
+        "https://api.github.com#x",
+        "https://[::1",
+        "https://api.github.com:port",
+        "https://api.github .com",
+    ],
+)
+def test_what_cannot_be_the_address_of_the_api_is_refused(base: str) -> None:
+    """The address comes from the environment; a wrong one ends the run with a sentence that names the variable."""
+    with pytest.raises(UsageError, match="GITHUB_API_URL: must be the address"):
+        Api(base, "octo-org/widgets", Token(SECRET))
+
+
+@pytest.mark.parametrize(
+    "repository", ["", "widgets", "a/b/c", "../widgets", "octo-org/..", "octo org/widgets", "a/b?"]
+)
+def test_what_cannot_be_a_repository_is_refused(repository: str) -> None:
+    """The repository becomes part of every path."""
+    with pytest.raises(UsageError, match="GITHUB_REPOSITORY: must be owner/name"):
+        Api("https://api.github.com", repository, Token(SECRET))
+
+
+def test_a_path_in_front_of_the_api_is_kept() -> None:
+    """An enterprise server has its API below a path; a slash at its end changes nothing."""
+    with Api("https://github.example.com/api/v3/", "octo-org/widgets", Token(SECRET)) as api:
+        assert api.root == "https://github.example.com/api/v3/repos/octo-org/widgets/"
+
+
+def test_an_answer_of_another_shape_is_an_error_that_quotes_nothing() -> None:
+    """What is wrong is named by its address, the value stays unsaid."""
+    with pytest.raises(ApiError, match="not of the documented shape, asked to count: must be a whole number") as caught:
+        read(whole(1), "::error::x", Purpose("count", "actions: read"))
+    assert caught.value.kind == "shape"
+    assert "::" not in str(caught.value)

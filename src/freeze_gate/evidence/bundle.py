@@ -1,25 +1,24 @@
 """From an archive to what it shows: every record in it, and the bytes that each record points at, hashed again."""
 
-import hashlib
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-from freeze_gate.evidence.archive import ArchiveError, Tree, is_record, reading
 from freeze_gate.evidence.digest import Observed, Sha256, observe
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
 from freeze_gate.evidence.shape import FORBIDDEN
 from freeze_gate.evidence.side import Fault, Side, Source
+from freeze_gate.evidence.tree import ArchiveError, Tree, is_record, reading
 
 _MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3
 
 
 class RecordFile(NamedTuple):
-    """Where a record stands in an archive: its member's name, the bundle's root, the id that its name claims."""
+    """Where a record stands in an archive: its member's name, the bundle's root, its file name without `.json`."""
 
     member: str
     root: str
-    fixture_id: str
+    stem: str
 
 
 def record_files(tree: Tree) -> Iterator[RecordFile]:
@@ -27,12 +26,13 @@ def record_files(tree: Tree) -> Iterator[RecordFile]:
     for member in sorted(filter(is_record, tree.sizes)):
         folder, _, name = member.rpartition("/")
         root = folder.removesuffix("records")
-        yield RecordFile(member, root, printable_id(name.removesuffix(".json")))
+        yield RecordFile(member, root, name.removesuffix(".json"))
 
 
-def printable_id(name: str) -> str:
-    """Make a file name fit to stand for a fixture id. A name that was changed by this matches no well-formed record."""
-    return FORBIDDEN.sub("?", name)[:_MAX_ID]
+def printable_id(stem: str) -> str:
+    """Make a file name fit to stand for a fixture id. What it changes, it changes to what is no fixture id."""
+    plain = FORBIDDEN.sub("?", stem) or "?"
+    return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
 
 
 class BundleReader:
@@ -46,25 +46,26 @@ class BundleReader:
     def sides(self) -> Iterator[tuple[str, Side]]:
         """Read every record with its pin; what is wrong with one is that one's fault."""
         for file in record_files(self._tree):
-            yield file.fixture_id, self._side(file)
+            yield printable_id(file.stem), self._side(file)
 
     def _side(self, file: RecordFile) -> Side:
-        side = Side(self._source)
+        record = record_sha256 = pin = fault = None
         try:
             payload = self._payload(file.member)
-            side = side._replace(record_sha256=Sha256(hashlib.sha256(payload).hexdigest()))
-            side = side._replace(record=read_record(payload, file.fixture_id))
-            return side._replace(pin=self._pin(file.root, side.record))
+            record_sha256 = Sha256.of(payload)
+            record = read_record(payload, file.stem)
+            pin = self._pin(file.root, record)
         except ArchiveError as error:
-            return side._replace(fault=error.fault)
+            fault = error.fault
         except RecordInvalid as error:
-            return side._replace(fault=Fault("record-invalid", said(error)))
+            fault = Fault("record-invalid", said(error))
+        return Side(self._source, record, record_sha256, pin, fault)
 
     def _payload(self, member: str) -> bytes:
         with reading("a record"), self._tree.open(member) as stream:
             return stream.read(MAX_RECORD_BYTES + 1)
 
-    def _pin(self, root: str, record: Record | None) -> Observed | None:
+    def _pin(self, root: str, record: Record) -> Observed | None:
         member = pin_member(root, record)
         if member is None or member not in self._tree.sizes:
             return None
@@ -74,16 +75,16 @@ class BundleReader:
         return self._pins[member]
 
 
-def pin_member(root: str, record: Record | None) -> str | None:
-    """Return the name that a record's pin has in its archive."""
-    return None if record is None or record.fixture_path is None else root + record.fixture_path
+def pin_member(root: str, record: Record) -> str | None:
+    """Return the name that a record's pin has in its archive; None where nothing is pinned."""
+    return None if record.fixture_path is None else root + record.fixture_path
 
 
 def open_pin(tree: Tree, record: Record) -> BinaryIO:
     """Open the bytes that a record of this archive points at. Raises `ArchiveError` where they are not there."""
     for file in record_files(tree):
         member = pin_member(file.root, record)
-        if file.fixture_id == record.fixture_id and member is not None and member in tree.sizes:
+        if file.stem == record.fixture_id and member is not None and member in tree.sizes:
             return tree.open(member)
     raise ArchiveError("fixture-missing", "the pinned file is not in the bundle")
 

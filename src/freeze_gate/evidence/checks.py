@@ -40,21 +40,16 @@ Detail = str | None
 
 
 class Check(NamedTuple):
-    """One row: its id, its sentence for a person, and how it fails: for a side, or for the pair."""
+    """One row: its id, its sentence for a person, and how it fails: for a side, or for the pair.
+
+    A fault that was met while the evidence was gathered fails the check that it names; a row without a function is
+    about such faults alone.
+    """
 
     id: str
     sentence: str
     side: Callable[[Side, Bench], Detail] | None = None
     pair: Callable[[Pair, Bench], Detail] | None = None
-
-    def findings(self, pair: Pair, bench: Bench) -> Iterator["Finding"]:
-        """Say where the check fails, the first run before the rerun."""
-        if self.pair and (detail := self.pair(pair, bench)):
-            yield Finding(self.id, BOTH, detail)
-        if self.side:
-            for name, side in ((FIRST, pair.first), (RERUN, pair.rerun)):
-                if detail := self.side(side, bench):
-                    yield Finding(self.id, name, detail)
 
 
 class Finding(NamedTuple):
@@ -66,26 +61,25 @@ class Finding(NamedTuple):
 
 
 def findings(checks: Sequence[Check], pair: Pair, bench: Bench) -> tuple[Finding, ...]:
-    """Return all that fails, in the order of the reasons."""
-    return tuple(finding for check in checks for finding in check.findings(pair, bench))
+    """Return all that fails, in the order of the reasons: as the checks stand, and the first run before the rerun."""
+    sides = ((FIRST, pair.first), (RERUN, pair.rerun))
+    faults = {(name, fault.check): fault.detail for name, side in sides for fault in side.faults}
+    found = []
+    for check in checks:
+        if check.pair and (detail := check.pair(pair, bench)) is not None:
+            found.append(Finding(check.id, BOTH, detail))
+        if check.side or faults:
+            for name, side in sides:
+                detail = faults.get((name, check.id))
+                if detail is None and check.side:
+                    detail = check.side(side, bench)
+                if detail is not None:
+                    found.append(Finding(check.id, BOTH if check.pair else name, detail))
+    return tuple(found)
 
 
-def _reported(check: str) -> Callable[[Side, Bench], Detail]:
-    """Return a check of what was noticed while the evidence was gathered."""
-
-    def fails(side: Side, _bench: Bench) -> Detail:
-        for fault in (side.source.fault, side.fault):
-            if fault and fault.check == check:
-                return fault.detail
-        return None
-
-    return fails
-
-
-def _same(pair: Pair, bench: Bench) -> Detail:
+def _same(pair: Pair, _bench: Bench) -> Detail:
     first, rerun = pair.first, pair.rerun
-    if reported := _reported("artifact-same")(first, bench):
-        return reported
     if first.source.artifact and rerun.source.artifact and first.source.artifact.id == rerun.source.artifact.id:
         return f"both sides are artifact {first.source.artifact.id}"
     if not first.record or not rerun.record:
@@ -97,11 +91,11 @@ def _same(pair: Pair, bench: Bench) -> Detail:
     return None
 
 
-def _archive_digest(side: Side, bench: Bench) -> Detail:
+def _archive_digest(side: Side, _bench: Bench) -> Detail:
     published = side.source.artifact and side.source.artifact.digest
     if published and side.source.sha256 and published != f"sha256:{side.source.sha256}":
         return f"published {published}, downloaded sha256:{side.source.sha256}"
-    return _reported("archive-digest-mismatch")(side, bench)
+    return None
 
 
 def _contradiction(side: Side, _bench: Bench) -> Detail:
@@ -130,7 +124,8 @@ def _other_input(side: Side, _bench: Bench) -> Detail:
 def _run(pair: Pair, bench: Bench) -> Detail:
     if not bench.in_gate:
         return None
-    return next((f"{name}: {words}" for name, side in ((FIRST, pair.first), (RERUN, pair.rerun)) for words in _runs(side, bench)), None)
+    sides = ((FIRST, pair.first), (RERUN, pair.rerun))
+    return next((f"{name}: {words}" for name, side in sides for words in _runs(side, bench)), None)
 
 
 def _runs(side: Side, bench: Bench) -> Iterator[str]:
@@ -183,32 +178,27 @@ def _partial(pair: Pair, _bench: Bench) -> Detail:
 
 
 def _earlier(pair: Pair, bench: Bench) -> Detail:
+    pinned = {side.record.fixture_sha256 for side in (pair.first, pair.rerun) if side.record}
     for side in (*bench.earlier.get(None, ()), *bench.earlier.get(pair.fixture_id, ())):
         record = side.record
-        if record is None:
+        if record is None or contradictions(record):
             return f"another attempt's evidence could not be read: {side.source.label}"
-        if record.oracle_passed is False and _is_pin_of(record.fixture_sha256, pair):
+        if record.oracle_passed is False and record.fixture_sha256 in pinned:
             return f"attempt {record.run.run_attempt} recorded a failed oracle on these bytes"
     return None
 
 
-def _is_pin_of(sha256: str | None, pair: Pair) -> bool:
-    return sha256 is not None and any(
-        side.record and side.record.fixture_sha256 == sha256 for side in (pair.first, pair.rerun)
-    )
-
-
 EVIDENCE_CHECKS: Final = (
-    Check("artifact-missing", "No artifact was found for this side.", _reported("artifact-missing")),
-    Check("artifact-expired", "The artifact has expired and cannot be downloaded any more.", _reported("artifact-expired")),
-    Check("artifact-ambiguous", "Several artifacts fit, and nothing says which one is meant.", _reported("artifact-ambiguous")),
+    Check("artifact-missing", "No artifact was found for this side."),
+    Check("artifact-expired", "The artifact has expired and cannot be downloaded any more."),
+    Check("artifact-ambiguous", "Several artifacts fit, and nothing says which one is meant."),
     Check("artifact-same", "Both sides are the same evidence; one run was looked at twice.", pair=_same),
     Check("archive-digest-mismatch", "The downloaded bytes are not those that were uploaded.", _archive_digest),
-    Check("archive-invalid", "The artifact is not a zip that can be read safely.", _reported("archive-invalid")),
-    Check("archive-limits", "The artifact is larger than the gate is willing to read.", _reported("archive-limits")),
-    Check("record-missing", "There is no record of this fixture id on one side.", _reported("record-missing")),
-    Check("record-duplicate", "Several different records claim this fixture id.", _reported("record-duplicate")),
-    Check("record-invalid", "The record does not follow its format.", _reported("record-invalid")),
+    Check("archive-invalid", "The artifact is not a zip that can be read safely."),
+    Check("archive-limits", "The artifact is larger than the gate is willing to read."),
+    Check("record-missing", "There is no record of this fixture id on one side."),
+    Check("record-duplicate", "Several different records claim this fixture id."),
+    Check("record-invalid", "The record does not follow its format."),
     Check("record-contradiction", "The record says two things that cannot both be true.", _contradiction),
     Check("fixture-missing", "The pinned file is not in the bundle.", _no_pin),
     Check("fixture-digest-mismatch", "The pinned bytes are not those that the record names.", _other_pin),

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple, Self
 
 CHUNK: Final = 1 << 20
 """Bytes read at a time: large enough that Python costs nothing, small enough that memory stays flat."""
@@ -19,11 +19,10 @@ class Sha256(str):
 
     __slots__ = ()
 
-    def __new__(cls, text: str) -> "Sha256":
+    def __new__(cls, text: str) -> Self:
         """Accept `text` as it is, or refuse it."""
         if not _HEX64.fullmatch(text):
-            msg = "not a SHA-256: 64 lower-case hexadecimal characters"
-            raise ValueError(msg)
+            raise ValueError("not a SHA-256: 64 lower-case hexadecimal characters")
         return super().__new__(cls, text)
 
     @classmethod

@@ -11,7 +11,7 @@ _GLOB: Final = frozenset("*?[")
 
 
 class Shown(NamedTuple):
-    """All that one run shows: the places that were looked at, and what each fixture id has there."""
+    """All that one run shows: the places that were looked at, one at least, and what each fixture id has there."""
 
     sources: tuple[Source, ...]
     sides: Mapping[str, Side]
@@ -20,8 +20,8 @@ class Shown(NamedTuple):
 def gather(sources: Iterable[Source], found: Iterable[tuple[str, Side]]) -> Shown:
     """Bring what several archives hold together, one side for each fixture id.
 
-    Records that are byte-identical count as one (a merged artifact beside its parts); any other second record of one
-    id is a `record-duplicate`: nothing says which of the two is the run's word.
+    Records that are byte-identical count as one (a merged artifact beside its parts), with the worse of their pins; any
+    other second record of one id is a `record-duplicate`: nothing says which of the two is the run's word.
     """
     ordered = sorted(found, key=lambda item: item[0])
     return Shown(
@@ -31,10 +31,18 @@ def gather(sources: Iterable[Source], found: Iterable[tuple[str, Side]]) -> Show
 
 
 def _one(name: str, candidates: Sequence[Side]) -> Side:
-    if len({side.record_sha256 for side in candidates}) > 1 or (len(candidates) > 1 and not candidates[0].record_sha256):
+    digests = {side.record_sha256 for side in candidates}
+    if len(candidates) > 1 and (len(digests) > 1 or None in digests):
         fault = Fault("record-duplicate", f"{len(candidates)} different records say that they are {name}")
         return Side(candidates[0].source, fault=fault)
-    return max(candidates, key=lambda side: side.pin is not None)
+    return max(candidates, key=_weight)
+
+
+def _weight(side: Side) -> int:
+    """Weigh one of several copies of a record. A pin that is wrong goes before a right one, and that before none."""
+    if side.faults or (side.pin and side.record and side.pin.sha256 != side.record.fixture_sha256):
+        return 2
+    return 1 if side.pin else 0
 
 
 def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> tuple[Pair, ...]:
@@ -71,9 +79,9 @@ def _unaccounted(first: Shown, rerun: Shown, pairs: Sequence[Pair]) -> list[Pair
 
     Sources of one label are the two sides of one pair, and so are a run's only source and the other's.
     """
-    accounted = {id(side.source) for pair in pairs for side in (pair.first, pair.rerun)}
+    accounted = {side.source for pair in pairs for side in (pair.first, pair.rerun)}
     lost = [
-        {_label(shown, source): source for source in shown.sources if source.fault and id(source) not in accounted}
+        {_label(shown, source): source for source in shown.sources if source.fault and source not in accounted}
         for shown in (first, rerun)
     ]
     labels = sorted({*lost[0], *lost[1]}) or ([] if pairs else [""])
@@ -85,4 +93,5 @@ def _label(shown: Shown, source: Source) -> str:
 
 
 def _lost(shown: Shown, source: Source | None) -> Side:
-    return Side(source) if source else Side(shown.sources[0], fault=Fault("record-missing", "it holds no record for this pair"))
+    fault = Fault("record-missing", "it holds no record for this pair")
+    return Side(source) if source else Side(shown.sources[0], fault=fault)

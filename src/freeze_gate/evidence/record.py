@@ -90,7 +90,7 @@ class Sampler(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One run's claim about one fixture id, well-formed and free of contradictions."""
+    """One run's claim about one fixture id, well-formed; whether it contradicts itself, `contradictions` says."""
 
     fixture_id: str
     fixture_sha256: Sha256 | None
@@ -105,6 +105,7 @@ class Record(NamedTuple):
 
 _sha256: Final = text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)
 _capture_id: Final = text("32 lower-case hexadecimal characters", r"[0-9a-f]{32}")
+_TIME: Final = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z"
 _verdict: Final = optional(flag)
 _count: Final = optional(whole())
 
@@ -144,7 +145,7 @@ _RUN: Final = Shape(
         "commit": optional(text("40 lower-case hexadecimal characters", r"[0-9a-f]{40}")),
         "capture_id": optional(_capture_id),
         "replay_of": optional(_capture_id),
-        "recorded_at": optional(text("a UTC time such as 2026-11-29T12:00:00Z", r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")),
+        "recorded_at": optional(text("a UTC time such as 2026-11-29T12:00:00Z", _TIME)),
     },
 )
 _SAMPLER: Final = Shape(Sampler, {"model": optional(text()), "request_sha256": optional(_sha256)})
@@ -192,7 +193,7 @@ def read_record(payload: bytes, stem: str) -> Record:
         problems.append(Problem("schema", f"must be {SCHEMA}"))
     record: Record = RECORD(mapping, "", problems)
     if not problems:
-        problems += _mismatches(record, stem)
+        problems += mismatches(record, stem)
     if problems:
         raise RecordInvalid(*problems)
     return record
@@ -216,7 +217,8 @@ def unknown_keys(mapping: dict[str, Any]) -> list[str]:
     return [key for key in RECORD.unknown(mapping) if key != "schema"]
 
 
-def _mismatches(record: Record, stem: str) -> Problems:
+def mismatches(record: Record, stem: str | None) -> Problems:
+    """Name what does not fit together in a record of well-formed fields; `stem` is its file's name without `.json`."""
     problems = []
     if record.fixture_id != stem:
         problems.append(Problem("fixture_id", "must be the file's name without .json"))

@@ -1,7 +1,9 @@
 """Reading a mapping that a stranger wrote: a table of fields in, a typed value or every problem with its address out.
 
 A reader takes `(value, address, problems)` and returns the typed value. What is wrong is appended to `problems`, so
-that one pass names all of it; the value returned beside a problem means nothing.
+that one pass names all of it; the value returned beside a problem means nothing. The address is that within the nearest
+mapping or list: each of them puts its own in front of what was found inside it, so that nothing is spent on addresses
+where nothing is wrong.
 """
 
 import re
@@ -16,7 +18,7 @@ LARGEST: Final = 2**53 - 1
 FORBIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters, the two Unicode line ends and lone surrogates: no text of ours may hold one."""
 
-
+_YEAR: Final = 366 * 24 * 60 * 60
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -52,11 +54,11 @@ flag: Final = of_type(bool, "true or false")
 
 def whole(least: int = 0, most: int = LARGEST) -> Reader[int]:
     """Read a whole number from `least` to `most`."""
-    words = f"must be a whole number of at least {least}" if most == LARGEST else f"must be a whole number from {least} to {most}"
+    span = f"of at least {least}" if most == LARGEST else f"from {least} to {most}"
 
     def read(value: Any, address: str, problems: Problems) -> int:
         if type(value) is not int or not least <= value <= most:
-            problems.append(Problem(address, words))
+            problems.append(Problem(address, f"must be a whole number {span}"))
         return value  # type: ignore[no-any-return]
 
     return read
@@ -64,7 +66,7 @@ def whole(least: int = 0, most: int = LARGEST) -> Reader[int]:
 
 def seconds(value: Any, address: str, problems: Problems) -> float:
     """Read a duration: a number from 0 to a year. NaN fails the comparison."""
-    if type(value) not in (int, float) or not 0 <= value <= 31_622_400:
+    if type(value) not in (int, float) or not 0 <= value <= _YEAR:
         problems.append(Problem(address, "must be a number of seconds of at least 0"))
     return value  # type: ignore[no-any-return]
 
@@ -121,9 +123,21 @@ def several(reader: Reader[T]) -> Reader[tuple[T, ...]]:
         if type(value) is not list:
             problems.append(Problem(address, "must be a list"))
             return ()
-        return tuple(reader(item, f"{address}[{index}]", problems) for index, item in enumerate(value))
+        before = len(problems)
+        found = tuple(reader(item, f"[{index}]", problems) for index, item in enumerate(value))
+        _put_in_front(address, problems, before)
+        return found
 
     return read
+
+
+def _put_in_front(address: str, problems: Problems, start: int) -> None:
+    """Complete the addresses of the problems that were found inside the value that stands at `address`."""
+    if address and len(problems) > start:
+        problems[start:] = [
+            Problem(address + inside if inside.startswith("[") or not inside else f"{address}.{inside}", message)
+            for inside, message in problems[start:]
+        ]
 
 
 class Shape:
@@ -145,14 +159,13 @@ class Shape:
         if type(value) is not dict:
             problems.append(Problem(address, "must be an object"))
             return None
-        found = {}
-        for name, reader in self.fields.items():
-            where = f"{address}.{name}" if address else name
-            if name in self.required and name not in value:
-                problems.append(Problem(where, "is required"))
-            else:
-                found[name] = reader(value.get(name), where, problems)
-        return self.build(**found) if len(found) == len(self.fields) else None
+        before = len(problems)
+        absent = [name for name in self.required if name not in value]
+        problems += [Problem(name, "is required") for name in absent]
+        get = value.get
+        found = {name: reader(get(name), name, problems) for name, reader in self.fields.items() if name not in absent}
+        _put_in_front(address, problems, before)
+        return None if absent else self.build(**found)
 
     def unknown(self, value: Any, address: str = "") -> list[str]:
         """Name the keys that the shape does not know, with their addresses, nested shapes included."""
@@ -168,7 +181,7 @@ class Shape:
 
 
 class Detail:
-    """A reader of an optional object whose fields are optional too: null reads as the shape with every field unknown."""
+    """A reader of an optional object whose fields are optional too: null reads as one with every field unknown."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape

@@ -62,6 +62,11 @@ class Side(NamedTuple):
     pin: Observed | None = None
     fault: Fault | None = None
 
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What was wrong before there was anything to check: with the record or its pin, and with the whole source."""
+        return tuple(fault for fault in (self.fault, self.source.fault) if fault)
+
 
 class Pair(NamedTuple):
     """The two sides of one fixture id. The id is None where an artifact as a whole could not be read."""

@@ -1,6 +1,7 @@
 """JSON as this project reads it: one meaning or none."""
 
 import json
+from math import isinf
 from typing import Any, Final, NoReturn
 
 from freeze_gate.evidence.shape import FORBIDDEN
@@ -20,11 +21,7 @@ def read_json(payload: bytes, *, depth: int) -> Any:
     JSON.
     """
     try:
-        value = json.loads(
-            payload.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"),
-            object_pairs_hook=_unrepeated,
-            parse_constant=_refuse_constant,
-        )
+        value = _DECODER.decode(payload.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"))
     except NotJson:
         raise
     except UnicodeDecodeError:
@@ -33,7 +30,10 @@ def read_json(payload: bytes, *, depth: int) -> Any:
         raise NotJson("is nested too deeply") from None
     except ValueError:  # JSONDecodeError, and Python's own limit on the digits of a number
         raise NotJson("is not JSON") from None
-    _walk(value, depth)
+    strings: list[str] = []
+    _walk([value], depth + 1, strings)
+    if FORBIDDEN.search(" ".join(strings)):
+        raise NotJson("holds a control character or a lone surrogate")
     return value
 
 
@@ -44,23 +44,30 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise NotJson("holds a number that is too large")
+    return number
+
+
 def _refuse_constant(_name: str) -> NoReturn:
     raise NotJson("holds NaN or an infinity")
 
 
-def _walk(value: Any, depth: int) -> None:
-    """Look at every string and at the nesting, unknown keys included: what is ignored is still refused if it is odd."""
-    kind = type(value)
-    if kind is str:
-        if FORBIDDEN.search(value):
-            raise NotJson("holds a control character or a lone surrogate")
-    elif kind is dict or kind is list:
-        if depth == 0:
-            raise NotJson("is nested too deeply")
-        for item in value:
-            _walk(item, depth - 1)
-        if kind is dict:
-            for item in value.values():
-                _walk(item, depth - 1)
-    elif kind is float and value in (float("inf"), float("-inf")):
-        raise NotJson("holds a number that is too large")
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_float=_finite, parse_constant=_refuse_constant)
+
+
+def _walk(value: Any, depth: int, strings: list[str]) -> None:
+    """Measure the nesting and collect every string, unknown keys too: what is ignored is still refused if it is odd."""
+    if depth == 0:
+        raise NotJson("is nested too deeply")
+    if type(value) is dict:
+        strings.extend(value)
+        value = list(value.values())
+    for item in value:
+        kind = type(item)
+        if kind is str:
+            strings.append(item)
+        elif kind is dict or kind is list:
+            _walk(item, depth - 1, strings)

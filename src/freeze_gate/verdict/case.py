@@ -1,4 +1,4 @@
-"""The two values around the decision: the case that goes in, the result that comes out. Both are kept in `verdict.json`."""
+"""The two values around the decision, both kept in `verdict.json`: the case that goes in, the result that comes out."""
 
 from datetime import date
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ from freeze_gate.evidence.checks import Finding
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.side import Other, Pair
-from freeze_gate.verdict.policy import NOT_ASKED, PolicyReading, Standing
+from freeze_gate.verdict.policy import ACTIVE, NOT_ASKED, PolicyReading, Standing
 from freeze_gate.verdict.table import FailureClass
 
 GREEN: Final = "green"
@@ -63,7 +63,7 @@ class Verdict(NamedTuple):
     @property
     def frozen(self) -> bool:
         """Whether a reviewer's freeze mutes this pair today."""
-        return self.standing is not None and self.standing.state == "active"
+        return self.standing is not None and self.standing.state == ACTIVE
 
 
 class Result(NamedTuple):

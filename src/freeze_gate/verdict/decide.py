@@ -1,6 +1,6 @@
 """The one function that reaches a verdict: for the action, for `classify`, and for a stored verdict computed again."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from freeze_gate.evidence.checks import BOTH, DOOR_CHECKS, EVIDENCE_CHECKS, FIRST, RERUN, Bench, Finding, findings
 from freeze_gate.evidence.side import Pair, Side
@@ -49,57 +49,47 @@ def severity(verdict: Verdict) -> tuple[bool, int, str]:
 
 
 def _verdict(pair: Pair, bench: Bench, case: Case) -> Verdict:
+    reached = _conclusion(pair, bench)
+    allowed = freeze_allowed(reached.failure_class)
+    seen = pair.first.record if _observed(pair.first) else None
+    return Verdict(
+        fixture_id=pair.fixture_id,
+        freeze_allowed=allowed,
+        fixture_sha256=seen and seen.fixture_sha256,
+        fixture_path=seen and seen.fixture_path,
+        standing=_standing(pair, case) if allowed else None,
+        **reached._asdict(),
+    )
+
+
+class _Conclusion(NamedTuple):
+    failure_class: FailureClass
+    reason: str
+    rule: str | None = None
+    findings: tuple[Finding, ...] = ()
+    door: bool = False
+
+
+def _conclusion(pair: Pair, bench: Bench) -> _Conclusion:
+    """Check the evidence, ask the table, and at the door check once more: in this order, and nothing else decides."""
     found = findings(EVIDENCE_CHECKS, pair, bench)
     left, right = _claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found)
     if _is_green(left, right):
-        return _conclude(pair, FailureClass.UNCLASSIFIED, GREEN)
+        return _Conclusion(FailureClass.UNCLASSIFIED, GREEN)
     rule = decide(left, right)
     door = freeze_allowed(rule.failure_class)
     if door and (found := findings(DOOR_CHECKS, pair, bench)):
         rule = decide(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
-    return _conclude(
-        pair,
-        rule.failure_class,
-        found[0].check if found else rule.id,
-        rule=rule.id,
-        findings=found,
-        door=door,
-        standing=_standing(pair, case) if freeze_allowed(rule.failure_class) else None,
-    )
-
-
-def _conclude(
-    pair: Pair,
-    failure_class: FailureClass,
-    reason: str,
-    *,
-    rule: str | None = None,
-    findings: tuple[Finding, ...] = (),
-    door: bool = False,
-    standing: Standing | None = None,
-) -> Verdict:
-    agreed = pair.first.record if pair.first.record and _observed(pair.first) else None
-    return Verdict(
-        fixture_id=pair.fixture_id,
-        failure_class=failure_class,
-        reason=reason,
-        rule=rule,
-        findings=findings,
-        door=door,
-        freeze_allowed=freeze_allowed(failure_class),
-        fixture_sha256=agreed and agreed.fixture_sha256,
-        fixture_path=agreed and agreed.fixture_path,
-        standing=standing,
-    )
+    return _Conclusion(rule.failure_class, found[0].check if found else rule.id, rule.id, found, door)
 
 
 def _claims(side: Side, name: str, found: tuple[Finding, ...]) -> RunRecord:
-    """Return what a side claims; without its digest where a check on it failed."""
+    """Return what a side claims; without its digest where a check on it failed, or where nobody saw the bytes."""
     record = side.record
     if record is None:
         return RunRecord(None, None, None)
-    failed = any(finding.side in (name, BOTH) for finding in found)
-    return RunRecord(None if failed or not _observed(side) else record.fixture_sha256, record.oracle_passed, record.transport_ok)
+    failed = side.faults or not _observed(side) or any(finding.side in (name, BOTH) for finding in found)
+    return RunRecord(None if failed else record.fixture_sha256, record.oracle_passed, record.transport_ok)
 
 
 def _observed(side: Side) -> bool:
@@ -114,9 +104,15 @@ def _is_green(left: RunRecord, right: RunRecord) -> bool:
 
 
 def _standing(pair: Pair, case: Case) -> Standing | None:
-    """Return what the policy says of a flake. Without a passing oracle nothing shows that the patch works: never muted."""
+    """Return what the policy says of a flake; one that is not well-formed, or that nobody could read, says nothing."""
     first, rerun = pair.first.record, pair.rerun.record
-    if pair.fixture_id is None or first is None or rerun is None or first.fixture_sha256 is None:
+    if case.policy.state != "read" or pair.fixture_id is None or not first or not rerun or not first.fixture_sha256:
         return None
-    passed = first.oracle_passed is True or rerun.oracle_passed is True
-    return standing(case.policy.policy, pair.fixture_id, first.fixture_sha256, case.today, case.pull_request, oracle_passed=passed)
+    return standing(
+        case.policy.policy,
+        pair.fixture_id,
+        first.fixture_sha256,
+        case.today,
+        case.pull_request,
+        oracle_passed=first.oracle_passed is True or rerun.oracle_passed is True,
+    )

@@ -9,9 +9,9 @@ Never reorder the rows and never add one. What can be wrong with evidence acts b
 missing (`freeze_gate.evidence.checks`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 
 class FailureClass(StrEnum):
@@ -40,17 +40,23 @@ class RunRecord(_Claims):
     __slots__ = ()
 
     def __new__(
-        cls, fixture_sha256: str | None, oracle_passed: bool | None, transport_ok: bool | None  # noqa: FBT001 - public, positional
-    ) -> "RunRecord":
+        cls,
+        fixture_sha256: str | None,
+        oracle_passed: bool | None,  # noqa: FBT001 - public, and positional
+        transport_ok: bool | None,  # noqa: FBT001 - as above
+    ) -> Self:
         """Refuse what is not exactly a digest or none, and two verdicts."""
         if fixture_sha256 is not None and not isinstance(fixture_sha256, str):
-            msg = "fixture_sha256 must be a str or None"
-            raise TypeError(msg)
+            raise TypeError("fixture_sha256 must be a str or None")
         for name, verdict in (("oracle_passed", oracle_passed), ("transport_ok", transport_ok)):
             if verdict is not None and type(verdict) is not bool:
-                msg = f"{name} must be True, False or None"
-                raise TypeError(msg)
+                raise TypeError(f"{name} must be True, False or None")
         return super().__new__(cls, fixture_sha256, oracle_passed, transport_ok)
+
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
+        """Build one by the front door, so that `_replace` refuses what the constructor does."""
+        return cls(*iterable)
 
 
 class Rule(NamedTuple):

@@ -1,0 +1,48 @@
+"""A folder's regular files, as a tree. A link or a special file anywhere in it makes the whole unreadable."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from freeze_gate.evidence.tree import limit_count, limit_sizes, odd
+
+_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Whatever took a file's place since it was seen: follow no link and wait for no FIFO."""
+
+
+class Folder:
+    """The files below a folder by name. Raises `ArchiveError`, and `OSError` where the system refuses."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.sizes: dict[str, int] = {}
+        for count, (name, status) in enumerate(_walk(root), 1):
+            limit_count(count)
+            if stat.S_ISREG(status.st_mode):
+                self.sizes[name] = status.st_size
+            elif not stat.S_ISDIR(status.st_mode):
+                raise odd("a link or a special file")
+        limit_sizes(self.sizes)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file."""
+        stream = os.fdopen(os.open(self._root / name, _READ), "rb")
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            stream.close()
+            raise odd("a link or a special file")
+        return stream
+
+
+def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """List everything below a folder; iterative, since a stranger decides how deep it is."""
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        with os.scandir(root / prefix) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                yield prefix + entry.name, status
+                if stat.S_ISDIR(status.st_mode):
+                    waiting.append(f"{prefix}{entry.name}/")

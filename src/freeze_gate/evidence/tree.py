@@ -1,0 +1,98 @@
+"""What a zip and a folder have in common for a reader: members by name, limits, and one error for all that is odd."""
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO, Final, NamedTuple, Protocol
+
+from freeze_gate.evidence.limits import Limits
+from freeze_gate.evidence.side import Fault
+
+LIMITS: Final = Limits()
+
+_UNREADABLE: Final = (OSError, ValueError, zlib.error, struct.error)
+"""What reading a broken zip or a folder that changes raises; a name that cannot be decoded is a `ValueError`."""
+
+
+class ArchiveError(Exception):
+    """The archive, or a member of it, cannot be used; `fault` says by which check."""
+
+    def __init__(self, check: str, detail: str) -> None:
+        super().__init__(detail)
+        self.fault = Fault(check, detail)
+
+
+class Tree(Protocol):
+    """Members by name, with their sizes in bytes; a name is relative, its separator `/`."""
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """All regular files."""
+
+    def open(self, name: str) -> BinaryIO:
+        """Open one of them. Opening and reading may raise what `reading` turns into an `ArchiveError`."""
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn whatever a broken archive raises while it is read into an `archive-invalid`."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise ArchiveError("archive-invalid", f"{what} cannot be read ({type(error).__name__})") from None
+
+
+def odd(words: str) -> ArchiveError:
+    """Say what the archive holds that it may not hold."""
+    return ArchiveError("archive-invalid", f"it holds {words}")
+
+
+def relative(name: str) -> str:
+    r"""Read `/` and `\` as separators and drop empty and `.` parts, as whoever unpacks it would.
+
+    Raises `ArchiveError` for a name that could lead outside, and for one that is empty. A folder's name keeps its `/`.
+    """
+    plain = name.replace("\\", "/")
+    parts = plain.split("/")
+    if "\0" in plain or plain.startswith("/") or plain[1:2] == ":" or ".." in parts:
+        raise odd("a member with an absolute path or a .. part")
+    if "" in parts or "." in parts:
+        kept = "/".join(part for part in parts if part not in ("", "."))
+        plain = f"{kept}/" if parts[-1] in ("", ".") and kept else kept
+    if not plain and name not in ("./", "."):
+        raise odd("a member without a name")
+    return plain
+
+
+def is_record(name: str) -> bool:
+    """Whether a member is a record: a `*.json` directly in a `records/` folder, at any depth."""
+    return name.endswith(".json") and f"/{name}".rsplit("/", 2)[-2] == "records"
+
+
+def limit_count(count: int) -> None:
+    """Refuse more members than anybody reads. Raises `ArchiveError`."""
+    if count > LIMITS.members:
+        raise ArchiveError("archive-limits", f"it holds over {LIMITS.members} members")
+
+
+class _Limit(NamedTuple):
+    exceeded: bool
+    words: str
+
+
+def limit_sizes(sizes: Mapping[str, int], packed_bytes: int | None = None) -> None:
+    """Refuse more bytes than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
+    total = sum(sizes.values())
+    records = sum(size for name, size in sizes.items() if is_record(name))
+    for limit in (
+        _Limit(max(sizes.values(), default=0) > LIMITS.member_bytes, "a member of over 4 GiB"),
+        _Limit(total > LIMITS.total_bytes, "over 8 GiB in all"),
+        _Limit(records > LIMITS.records_bytes, "over 64 MiB of records"),
+        _Limit(
+            packed_bytes is not None and total > LIMITS.ratio_free_bytes and total > LIMITS.ratio * packed_bytes,
+            f"over {LIMITS.ratio} times its own size",
+        ),
+    ):
+        if limit.exceeded:
+            raise ArchiveError("archive-limits", f"it holds {limit.words}")

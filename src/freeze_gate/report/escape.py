@@ -14,10 +14,12 @@ _ZWSP: Final = "\u200b"  # shows nothing and parts a word: no mention, reference
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._+=/:*…-]+")
 _ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.:-]+(/[A-Za-z0-9._~/#?=&-]*)?")
 _TICKS: Final = re.compile("`+")
-_SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]|^\d*[-+=.)]")
+_SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]|^\d*[-+=.)#]")
 # What GitHub links by itself, with the place inside it to part: https://, www., @name, #26, GH-26 and other PREFIX-26
 # (GitHub's own and a repository's), GHSA-…, :emoji:, and 7 to 40 hexadecimal digits (a commit).
-_AUTOLINK: Final = re.compile(r"(?<=[@#:])(?=\S)|(?<=www)(?=\.)|(?<=[a-z]-)(?=\d)|(?<=\bghsa)(?=-)", re.IGNORECASE)
+_AUTOLINK: Final = re.compile(
+    r"(?<=[@#])|(?<=:)(?=\S)|(?<=www)(?=\.)|(?<=[a-z]-)(?=\d)|(?<=\bghsa)(?=-)", re.IGNORECASE
+)
 _HEX_RUN: Final = re.compile(r"(?i)[0-9a-f]{7,}")
 _HEX_PART: Final = re.compile(r"(.{6})(?=.)")
 _COMMAND: Final = re.compile(r":(?=:)|#(?=#\[)")

@@ -65,7 +65,11 @@ def _pinned(side: Side, _view: View) -> str:
 def _oracle(record: Record) -> str:
     passed, oracle = record.oracle_passed, record.oracle
     word = "not known" if passed is None else "passed" if passed else "**failed**"
-    facts = [oracle.outcome.replace("_", " ")] if oracle.outcome and oracle.outcome not in ("passed", "failed") else []
+    facts = (
+        [markdown(oracle.outcome.replace("_", " "))]
+        if oracle.outcome and oracle.outcome not in ("passed", "failed")
+        else []
+    )
     facts += [f"exit code {oracle.exit_code}"] if oracle.exit_code is not None else []
     facts += [f"{oracle.runs} runs"] if oracle.runs not in (None, 1) else []
     return f"{word} ({', '.join(facts)})" if facts else word
@@ -74,8 +78,8 @@ def _oracle(record: Record) -> str:
 def _egress(record: Record) -> str:
     if record.oracle.egress is None and record.oracle.egress_attempts is None:
         return "not recorded"
-    attempts = record.oracle.egress_attempts
-    return f"{record.oracle.egress or 'not known'}, {'unknown' if attempts is None else attempts} attempts to get out"
+    attempts = "unknown" if record.oracle.egress_attempts is None else record.oracle.egress_attempts
+    return f"{markdown(record.oracle.egress or 'not known')}, {attempts} attempts to get out"
 
 
 def _transport(record: Record) -> str:

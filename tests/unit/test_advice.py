@@ -1,0 +1,98 @@
+"""Every reason has its why and its next, and next says what to press or paste."""
+
+import pytest
+
+from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, Finding
+from freeze_gate.evidence.side import Fault, Pair, Side, Source
+from freeze_gate.report.advice import NEXT, WHY, next_step, seen, why
+from freeze_gate.verdict.case import GREEN, Case
+from freeze_gate.verdict.decide import judge
+from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.verdict.table import RULES
+from tests.github_markdown import render
+from tests.samples import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, case, pair, side
+
+REASONS = {check.id for check in (*EVIDENCE_CHECKS, *DOOR_CHECKS)} | {rule.id for rule in RULES} | {GREEN}
+
+
+def test_each_reason_has_both_sentences_and_nothing_else_has() -> None:
+    """A check or a rule that is added without its advice fails here."""
+    assert set(WHY) == REASONS
+    assert set(NEXT) == REASONS
+
+
+@pytest.mark.parametrize("reason", sorted(REASONS))
+def test_advice_is_plain_words_with_code_and_emphasis_alone(reason: str) -> None:
+    """No link, no HTML and no reference in our own sentences; each ends as a sentence does."""
+    for sentence in (WHY[reason], NEXT[reason]):
+        rendered = render(sentence)
+        assert (rendered.links, rendered.html, rendered.by_itself) == ((), (), ())
+        assert rendered.blocks == ("paragraph_open",)
+        assert sentence.endswith(".")
+        assert "  " not in sentence
+
+
+def test_a_green_pair_has_nothing_to_mute() -> None:
+    """The why of a green pair begins with these words."""
+    assert why(judge(case(pair())).verdict).startswith("Nothing to mute")
+
+
+def test_a_failed_check_says_where_and_what_was_seen() -> None:
+    """The check's own sentence is followed by the side and the detail."""
+    lost = Pair("sorted-patch", side(1), side(2)._replace(pin=None))
+    said = why(judge(case(lost)).verdict)
+    assert said.startswith("The pinned file is not in the bundle. The rerun: there is no fixtures/")
+
+
+def test_a_detail_may_quote_a_stranger() -> None:
+    """What a check saw is escaped, and ends with one full stop."""
+    finding = Finding("artifact-missing", "first", "no [a](http://evil.example) for @octocat.")
+    rendered = render(seen(finding))
+    assert (rendered.links, rendered.by_itself) == ((), ())
+    assert rendered.words.endswith("octocat.")
+
+
+def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:
+    fault = Fault("artifact-missing", "there is no freeze-gate-2 in run 4242")
+    gone = Side(Source("freeze-gate-2", run_id=run_id, newest_attempt=newest_attempt, fault=fault))
+    first = side(1)
+    return Pair(None, first._replace(source=first.source._replace(newest_attempt=newest_attempt)), gone)
+
+
+@pytest.mark.parametrize(
+    ("given_pair", "words"),
+    [
+        (_absent(1), "press **Re-run jobs**, then **Re-run failed jobs**"),
+        (_absent(2), "put `{attempt}` into the artifact's name on both sides"),
+        (_absent(None), "`actions: read`"),
+        (_absent(1, run_id=4243), "`actions: read`"),
+    ],
+)
+def test_a_missing_artifact_in_the_first_week(given_pair: Pair, words: str) -> None:
+    """One attempt yet: which button; several: keep them apart; two runs, or nothing known: both causes."""
+    given_case = case(given_pair)
+    result = judge(given_case)
+    assert result.reason == "artifact-missing"
+    assert words in next_step(given_case, result)
+
+
+def _policy(**changed: object) -> PolicyReading:
+    return PolicyReading("read", Policy(freezes=(FREEZE._replace(**changed),)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given_case", "words"),
+    [
+        (case(FLAKE), "paste the entry below"),
+        (case(FLAKE, policy=_policy()), "Nothing to press"),
+        (case(FLAKE, policy=_policy(pull_request=13)), "change the freeze that is there already"),
+        (case(FLAKE, policy=PolicyReading("unusable")), "keeps the policy file from being used"),
+        (case(UNPROVEN), "nothing shows that the patch works, and a freeze would not mute this"),
+        (case(FLAKE, pair({"transport": False}, fixture_id="b"), policy=_policy()), "paste the entry below"),
+        (case(MISS, policy=_policy()), "fix the patch"),
+        (case(DRIFT), "refresh the fixture"),
+    ],
+)
+def test_what_to_do_next_about_a_flake_depends_on_the_policy(given_case: Case, words: str) -> None:
+    """Muted, about to be muted, not mutable: each has its own next step, and no other class has any of them."""
+    assert words in next_step(given_case, judge(given_case))

@@ -1,0 +1,60 @@
+"""What was posted is said after it was tried, in a section of its own."""
+
+from hypothesis import given
+
+from freeze_gate.report.posted import MAX_BYTES, PLANNED, Posted, Ticket, posted
+from tests.github_markdown import hostile, plain_words, render
+from tests.samples import VIEW
+
+
+def test_nothing_was_posted() -> None:
+    """An empty section says so."""
+    assert posted(Posted(), VIEW) == "\n### Posted\n\nNothing.\n"
+
+
+def test_the_label_says_that_it_starts_no_workflow() -> None:
+    """The label is linked to its pull request, and is called a request."""
+    said = posted(Posted(labelled=12), VIEW)
+    assert "label added: `freeze-request` on [#12](https://github.com/octo-org/widgets/issues/12)" in said
+    assert "It is a request, and set with the default token it starts no workflow." in said
+
+
+def test_each_ticket_with_what_became_of_it() -> None:
+    """Opened, updated, unchanged, closed by a person, failed: each is told apart, and linked where it has a number."""
+    outcomes = ("created", "updated", "unchanged", "left-alone")
+    tickets = [Ticket(f"f-{name}", name, place) for place, name in enumerate(outcomes, start=1)]
+    said = posted(Posted(tickets=(*tickets, Ticket("f-failed", "failed"))), VIEW)
+    for place, word in enumerate(("opened", "updated", "left as it is", "closed as not planned"), start=1):
+        line = next(line for line in said.splitlines() if f"issues/{place})" in line)
+        assert word in line
+    assert "no ticket for `f-failed`" in said
+
+
+def test_fixtures_beyond_the_cap_are_named() -> None:
+    """Nobody has to guess which drift has no ticket."""
+    said = posted(Posted(over_cap=tuple(f"f-{place}" for place in range(35))), VIEW)
+    assert all(f"`f-{place}`" in said for place in range(35))
+
+
+def test_a_dry_run_says_what_would_be_posted() -> None:
+    """The same facts, in the conditional."""
+    said = posted(Posted(labelled=12, tickets=(Ticket("a", PLANNED),)), VIEW._replace(dry_run=True))
+    assert "### Posted (dry run: nothing was)" in said
+    assert "would add the label `freeze-request` to [#12]" in said
+    assert "would open the refresh ticket for `a`, or update it" in said
+
+
+@given(hostile())
+def test_a_warning_may_quote_a_stranger(text: str) -> None:
+    """It is one list item that does nothing."""
+    rendered = render(posted(Posted(warnings=(text,)), VIEW))
+    assert rendered.blocks.count("list_item_open") == 1
+    assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
+
+
+def test_it_is_small_whatever_was_posted() -> None:
+    """Thousands of names and warnings stay within the section's share."""
+    names = tuple("n" * 120 + str(place) for place in range(9000))
+    said = posted(Posted(12, tuple(Ticket(name, "failed") for name in names), names, names), VIEW)
+    assert len(said.encode()) <= MAX_BYTES
+    assert "8900 more" in plain_words(said)

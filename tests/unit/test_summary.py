@@ -1,0 +1,213 @@
+"""The summary: the four lines first, then why, what next, and all that a reader needs to check it."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.report.lines import CLOSED, four_lines
+from freeze_gate.report.posted import MAX_BYTES as POSTED_BYTES
+from freeze_gate.report.summary import MAX_BYTES, summary, unreached
+from freeze_gate.verdict.case import Case
+from freeze_gate.verdict.decide import judge
+from freeze_gate.verdict.policy import Policy, PolicyReading
+from tests.github_markdown import hostile, plain_words, render
+from tests.samples import DRIFT, FLAKE, FREEZE, MISS, REPOSITORY, SPLIT, UNPROVEN, VIEW, Y, case, pair, side
+
+OURS = re.compile(rf"https://github\.com/({REPOSITORY}/(actions/runs|issues)/|octo-org/freeze-gate#)[a-z0-9/-]+")
+
+
+def said(given: Case, **view: Any) -> str:
+    """Return the summary of a case."""
+    return summary(given, judge(given), VIEW._replace(**view))
+
+
+@pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, FLAKE, UNPROVEN, pair()])
+def test_the_lines_come_first_and_why_next_and_the_two_runs_follow(given_pair: Pair) -> None:
+    """After one heading stands the fenced block with exactly the four lines, then the rest in a fixed order."""
+    given = case(given_pair)
+    page = said(given)
+    blocks = render(page).blocks
+    assert blocks[:2] == ("heading_open", "fence")
+    assert render(page).fences[0] == four_lines(judge(given))
+    places = [page.index(mark) for mark in ("## Freeze Gate", "fixture_sha256=", "**Why:**", "**Next:**", "| run |")]
+    assert places == sorted(places)
+
+
+def test_beside_a_true_stands_what_it_is() -> None:
+    """A request, red on purpose, clearing no other job; and a label that starts nothing."""
+    words = plain_words(said(case(FLAKE)))
+    for phrase in (
+        "is a request",
+        "red on purpose until a reviewer merges a freeze",
+        "clears no miss of another job",
+        "set with the default token starts no workflow",
+    ):
+        assert phrase in words
+
+
+@pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, pair()])
+def test_without_a_true_nothing_speaks_of_a_request(given_pair: Pair) -> None:
+    """A closed door is not explained as an open one."""
+    assert "request" not in said(case(given_pair)).replace("| request |", "")
+
+
+def test_a_muted_flake_is_not_called_red_on_purpose() -> None:
+    """Under an active freeze it is green today, and still a request that clears nothing else."""
+    words = plain_words(said(case(FLAKE, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))))
+    assert "red on purpose" not in words
+    assert "a reviewer's freeze mutes it today" in words
+    assert "clears no miss of another job" in words
+
+
+def test_without_a_passing_oracle_the_summary_says_that_nothing_shows_that_the_patch_works() -> None:
+    """P20: a request may be made, and a freeze would not mute."""
+    words = plain_words(said(case(UNPROVEN)))
+    assert "freeze_allowed=true is a request" in words
+    assert "nothing shows that the patch works" in words
+
+
+def _several() -> tuple[Pair, ...]:
+    return (
+        pair(fixture_id="a"),
+        pair(None, {"pin": Y}, "b"),
+        pair({"oracle": None, "transport": False}, fixture_id="c"),
+        pair({"oracle": False}, {"oracle": False}, "d"),
+        pair({"oracle": False}, fixture_id="e"),
+    )
+
+
+def test_every_pair_that_is_not_green_has_its_row_worst_first() -> None:
+    """P14: the miss decides, each red pair shows its four values, the green one is counted."""
+    page = said(case(*_several()))
+    rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| `[b-e]` \|", line)]
+    assert [row[0] for row in rows] == ["| `d`", "| `b`", "| `e`", "| `c`"]
+    assert [row[2] for row in rows] == ["`property_miss`", "`fixture_drift`", "`unclassified`", "`harness_flake`"]
+    assert [row[3] for row in rows] == ["`false`", "`false`", "`false`", "`true`"]
+    assert "5 pairs: 1 `property_miss`, 1 `fixture_drift`, 1 `unclassified`, 1 `harness_flake`, 1 green." in page
+    assert "red on purpose until a reviewer merges a freeze" in page
+
+
+def test_a_thousand_pairs_are_counted_and_not_all_shown() -> None:
+    """The page stays readable and small; the verdict file has them all."""
+    pairs = [pair({"oracle": False}, {"oracle": False}, f"f{place:05}") for place in range(1000)]
+    page = said(case(*pairs))
+    assert "700 more pairs are not green" in page
+    assert len(page.encode()) <= MAX_BYTES
+
+
+def test_a_set_without_expected_fixtures_says_so() -> None:
+    """A fixture that vanished from both runs would not be seen; one pair alone is no set."""
+    assert "without `expected-fixtures`" in said(case(*_several()))
+    assert "expected-fixtures" not in said(case(*_several(), expected=("a", "b")))
+    assert "expected-fixtures" not in said(case(MISS))
+
+
+def test_evidence_from_a_fork_is_said_to_be() -> None:
+    """The reader knows who wrote it, and why there is no ticket."""
+    assert "The evidence came from a fork" in said(case(DRIFT, from_fork=True))
+
+
+def test_observation_only_is_said_where_it_hides_a_block() -> None:
+    """`fail-on: never` is loud, except where there was nothing to block."""
+    assert "**Observation only**" in said(case(MISS, fail_on="never"))
+    assert "Observation only" not in said(case(pair(), fail_on="never"))
+
+
+def test_all_attempts_are_listed() -> None:
+    """P24: an earlier fail closes the door, and the attempt that recorded it can be opened from here."""
+    pinned = Pair("sorted-patch", side(2, oracle=None, transport=False), side(3))
+    lost = Side(Source("freeze-gate-0", run_id=4242, fault=Fault("artifact-expired", "it expired")))
+    page = said(case(pinned, earlier=(Other("sorted-patch", side(1, oracle=False)), Other(None, lost))))
+    assert "`earlier-fail`" in page
+    assert (
+        "- [run 4242, attempt 1](https://github.com/octo-org/widgets/actions/runs/4242/attempts/1): `sorted-patch`"
+        in page
+    )
+    assert "oracle failed, transport ok" in page
+    assert "could not be read" in page
+
+
+def test_all_that_is_wrong_with_the_evidence_is_listed() -> None:
+    """The first finding is the why, the others follow."""
+    page = said(case(Pair("sorted-patch", side(1)._replace(pin=None), side(2)._replace(pin=None))))
+    assert "The first run: there is no fixtures/" in page
+    assert "- `fixture-missing`: The rerun: there is no fixtures/" in page
+
+
+def test_no_verdict_has_its_own_page() -> None:
+    """The closed lines, what is wrong, what to do, and no word of a class."""
+    page = unreached("GitHub answered 503 for 120 seconds to the list of artifacts", VIEW._replace(notes=("first",)))
+    assert render(page).fences == (CLOSED,)
+    assert "GitHub answered 503" in page
+    assert "Re-run failed jobs" in page
+    assert "- first" in page
+
+
+@given(hostile(), hostile())
+def test_a_page_without_a_verdict_quotes_no_stranger_as_markdown(message: str, note: str) -> None:
+    """An HTTP body in the message does nothing."""
+    rendered = render(unreached(message, VIEW._replace(notes=(note,))))
+    assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
+    assert rendered.fences == (CLOSED,)
+
+
+def _poisoned(text: str, more: str) -> Case:
+    """Put a stranger's text wherever a stranger's text can be, and further than any reader of records lets it."""
+    first, rerun = side(1, oracle=None, transport=False), side(2)
+    assert first.record
+    assert first.source.artifact
+    record = first.record._replace(
+        fixture_path=text,
+        transport=first.record.transport._replace(
+            fault=text, checks=first.record.transport.checks._replace(ends_with=more)
+        ),
+        oracle=first.record.oracle._replace(egress=more),
+        run=first.record.run._replace(job=text, commit=rerun.record and rerun.record.run.commit),
+        sampler=first.record.sampler._replace(model=more),
+    )
+    artifact = first.source.artifact._replace(name=text, digest=None)
+    evil = first._replace(record=record, source=first.source._replace(label=more, artifact=artifact))
+    lost = Side(Source(text, fault=Fault("archive-invalid", more)), fault=Fault("record-invalid", text))
+    freeze = FREEZE._replace(owner=text, reason=more, unfreeze_when=text)
+    return case(
+        Pair(text, evil, rerun),
+        Pair("sorted-patch", evil, rerun),
+        Pair(None, lost, lost),
+        Pair(more, lost, rerun),
+        policy=PolicyReading("unusable", Policy(freezes=(freeze,)), problems=(text, more)),
+        earlier=(Other(text, lost), Other(more, rerun)),
+    )
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(hostile(), hostile(), st.integers(0, 3))
+def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str, deciding: int) -> None:
+    """G7: four lines in their block, our own links, our own table, and no image, HTML, mention or reference."""
+    given_case = _poisoned(text, more)
+    result = judge(given_case)
+    if result.verdicts[deciding].reason != "green":
+        result = result._replace(deciding=deciding)
+    page = summary(given_case, result, VIEW._replace(notes=(text, more)))
+    rendered = render(page)
+    assert rendered.fences[0].count("\n") == 4
+    assert re.fullmatch(
+        r"fixture_sha256=\S+\nfailure_class=[a-z_]+\nfreeze_allowed=(true|false)\nfixture_path=.*\n", rendered.fences[0]
+    )
+    assert all(OURS.fullmatch(address) for address in rendered.links)
+    assert (rendered.images, rendered.html, rendered.by_itself) == ((), (), ())
+    assert rendered.blocks.count("heading_open") == 1
+    assert rendered.blocks.count("table_open") == 2
+    assert page.isascii() or all(char.isprintable() or char in "\n\u200b" for char in page)
+
+
+def test_two_megabytes_in_every_field_make_a_small_page() -> None:
+    """G8: whatever the input, the page and its section "Posted" stay under 900 KiB."""
+    huge = "<@#`|" * 400_000
+    given_case = _poisoned(huge, huge)
+    page = summary(given_case, judge(given_case), VIEW._replace(notes=(huge,) * 1000))
+    assert len(page.encode()) < 100 * 1024
+    assert MAX_BYTES + POSTED_BYTES < 900 * 1024

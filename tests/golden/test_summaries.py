@@ -25,6 +25,7 @@ _LAPSED: Final = FREEZE._replace(expires=date(2026, 11, 28))
 _GONE: Final = Source(
     "freeze-gate-2", run_id=4242, newest_attempt=1, fault=Fault("artifact-missing", "run 4242 has no freeze-gate-2")
 )
+_ALONE: Final = side(1)._replace(source=side(1).source._replace(newest_attempt=1))
 
 
 def _policy(freeze: object = None) -> PolicyReading:
@@ -44,7 +45,7 @@ CASES: Final[dict[str, Case]] = {
     "flake-with-an-unreadable-policy": case(
         FLAKE, policy=PolicyReading("unusable", problems=("GitHub refused to let the token read it (HTTP 403)",))
     ),
-    "only-one-attempt-yet": case(Pair("sorted-patch", side(1), Side(_GONE))),
+    "only-one-attempt-yet": case(Pair("sorted-patch", _ALONE, Side(_GONE))),
     "earlier-fail": case(
         Pair("sorted-patch", side(2, oracle=None, transport=False), side(3)),
         earlier=(Other("sorted-patch", side(1, oracle=False)),),

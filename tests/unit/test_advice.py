@@ -41,15 +41,16 @@ def test_a_failed_check_says_where_and_what_was_seen() -> None:
     """The check's own sentence is followed by the side and the detail."""
     lost = Pair("sorted-patch", side(1), side(2)._replace(pin=None))
     said = why(judge(case(lost)).verdict)
-    assert said.startswith("The pinned file is not in the bundle. The rerun: there is no fixtures/")
+    assert said.startswith("The pinned file is not in the bundle (the rerun: there is no fixtures/")
+    assert said.endswith(").")
 
 
 def test_a_detail_may_quote_a_stranger() -> None:
-    """What a check saw is escaped, and ends with one full stop."""
-    finding = Finding("artifact-missing", "first", "no [a](http://evil.example) for @octocat.")
+    """What a check saw is escaped."""
+    finding = Finding("artifact-missing", "first", "no [a](http://evil.example) for @octocat")
     rendered = render(seen(finding))
     assert (rendered.links, rendered.by_itself) == ((), ())
-    assert rendered.words.endswith("octocat.")
+    assert rendered.words.startswith("the first run: no [a](")
 
 
 def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:

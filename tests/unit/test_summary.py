@@ -134,8 +134,8 @@ def test_all_attempts_are_listed() -> None:
 def test_all_that_is_wrong_with_the_evidence_is_listed() -> None:
     """The first finding is the why, the others follow."""
     page = said(case(Pair("sorted-patch", side(1)._replace(pin=None), side(2)._replace(pin=None))))
-    assert "The first run: there is no fixtures/" in page
-    assert "- `fixture-missing`: The rerun: there is no fixtures/" in page
+    assert "(the first run: there is no fixtures/" in page
+    assert "- `fixture-missing`: the rerun: there is no fixtures/" in page
 
 
 def test_no_verdict_has_its_own_page() -> None:

@@ -9,7 +9,7 @@ from freeze_gate.report.view import run_of
 from freeze_gate.verdict.case import Case, Result, Verdict
 
 _CHECKS: Final = (*EVIDENCE_CHECKS, *DOOR_CHECKS)
-_SIDES: Final = {"first": "The first run: ", "rerun": "The rerun: ", "pair": ""}
+_SIDES: Final = {"first": "the first run: ", "rerun": "the rerun: ", "pair": ""}
 
 ENTRY_IN_THE_WAY: Final = frozenset({"other_pull_request", "too_long", "not_yet"})
 """Where an entry for the same bytes stands and mutes nothing: a second one would be refused as overlapping."""
@@ -163,12 +163,12 @@ _UNPROVEN: Final = (
 def why(verdict: Verdict) -> str:
     """Say in a sentence why a pair is what it is, with what exactly was seen where a check failed."""
     sentence = WHY[verdict.reason]
-    return f"{sentence} {seen(verdict.findings[0])}" if verdict.findings else sentence
+    return f"{sentence.removesuffix('.')} ({seen(verdict.findings[0])})." if verdict.findings else sentence
 
 
 def seen(finding: Finding) -> str:
     """Say where a check failed and what it saw; the detail may quote a stranger."""
-    return f"{_SIDES[finding.side]}{markdown(finding.detail.rstrip('.'))}."
+    return f"{_SIDES[finding.side]}{markdown(finding.detail)}"
 
 
 def next_step(case: Case, result: Result) -> str:

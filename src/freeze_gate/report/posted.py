@@ -37,13 +37,14 @@ class Posted(NamedTuple):
     """What was posted. `labelled` is the pull request that carries the freeze label now (would, in a dry run).
 
     `over_cap` are the fixtures whose tickets were not opened because there were too many in one run. `warnings` say
-    what failed, and may quote a stranger.
+    what failed, `notes` what was left out on purpose; both may quote a stranger.
     """
 
     labelled: int | None = None
     tickets: tuple[Ticket, ...] = ()
     over_cap: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def posted(what: Posted, view: View) -> str:
@@ -67,5 +68,7 @@ def _lines(what: Posted, view: View) -> Iterator[str]:
         named = ", ".join(code(name) for name in what.over_cap[:_NAMED])
         more = f" and {len(what.over_cap) - _NAMED} more" if len(what.over_cap) > _NAMED else ""
         yield f"no ticket for these drifted fixtures, {len(what.over_cap)} over the limit of one run: {named}{more}"
+    for note in what.notes[:_NAMED]:
+        yield markdown(note, 600)
     for warning in what.warnings[:_NAMED]:
         yield f"**warning:** {markdown(warning, 600)}"

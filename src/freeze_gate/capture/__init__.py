@@ -1,8 +1,20 @@
 """The side that makes the evidence, inside the user's two jobs.
 
-`Capture` is the library; nothing is imported with it that its user did not ask for.
+`Capture` is the library, imported on its first use: the keeper of a seal, which may run as root, needs none of it.
 """
 
-from freeze_gate.capture.library import Capture
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freeze_gate.capture.library import Capture
 
 __all__ = ["Capture"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the library at its first use."""
+    if name != "Capture":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from freeze_gate.capture import library
+
+    return library.Capture

@@ -5,18 +5,19 @@ import json
 import re
 from typing import Final, NamedTuple
 
-from freeze_gate.capture.exchange import Outcome
+from freeze_gate.capture.exchange import Outcome, is_success
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Sampler, Transport
 from freeze_gate.evidence.shape import FORBIDDEN
 
 _SECRET_PARTS: Final = re.compile(r"(?<=://)[^/?#]*@|[?#].*", re.DOTALL)
 _LONGEST_MODEL: Final = 200
-_CUTTING: Final = frozenset({"timeout", "connection", "truncated", "stream_error", "length_check"})
+_CUTTING: Final = frozenset({"truncated", "stream_error", "length_check"})
+_BREAKING: Final = frozenset({"timeout", "connection"})
 
 
 class Asked(NamedTuple):
-    """A request, as far as it tells one call from another. `body` is None where it cannot be read without using it up."""
+    """A request, as far as it tells one call from another. `body` is None where reading it would use it up."""
 
     method: str
     url: str
@@ -62,9 +63,15 @@ def called(record: Record) -> bool:
     return record.transport.timed_out is not None
 
 
+def leaves_stump(fault: str | None, status: int | None, received: int | None) -> bool:
+    """Whether what came of a failed call is part of a body; without an answer nothing came, and no pin is from it."""
+    return fault in _CUTTING or (fault in _BREAKING and (is_success(status) or bool(received)))
+
+
 def cut(record: Record) -> bool:
-    """Whether a call of the record ended in a way that leaves a stump of a body."""
-    return record.transport.fault in _CUTTING
+    """Whether the first failed call of a record left a stump."""
+    seen = record.transport
+    return leaves_stump(seen.fault, seen.status_code, seen.bytes_received)
 
 
 def folded(before: Record | None, calls: list[Call], sampler: int = 0) -> tuple[bool | None, Transport]:

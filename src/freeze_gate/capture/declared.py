@@ -18,8 +18,7 @@ class Declared(NamedTuple):
 
     @property
     def recorded(self) -> LengthChecks:
-        """The form in a record. `ends_with` is written as inside a JSON string, `\\n` for a line end: text that any
-        record may hold."""
+        """The form in a record: `ends_with` is escaped as inside a JSON string, so that any record may hold it."""
         end = self.ends_with
         text = None if end is None else json.dumps(end.decode("utf-8", "surrogateescape"))[1:-1]
         return LengthChecks(self.min_bytes, self.max_bytes, text)
@@ -34,7 +33,9 @@ class Declared(NamedTuple):
         return self.max_bytes is not None and len(body) > self.max_bytes
 
 
-def declare(min_bytes: int | None = None, max_bytes: int | None = None, ends_with: str | bytes | None = None) -> Declared:
+def declare(
+    min_bytes: int | None = None, max_bytes: int | None = None, ends_with: str | bytes | None = None
+) -> Declared:
     """Check what is declared. Raises `UsageError` for bounds that nothing can meet and an end that is empty or long."""
     end = ends_with.encode("utf-8", "surrogateescape") if isinstance(ends_with, str) else ends_with
     for name, bound in (("min-bytes", min_bytes), ("max-bytes", max_bytes)):

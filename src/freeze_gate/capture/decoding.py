@@ -5,20 +5,27 @@ what the standard library decodes; a request is made to ask for nothing else.
 """
 
 import zlib
+from collections.abc import Callable
 from typing import Final, Protocol
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _MAGIC: Final = b"\x1f"
+_ZLIB_HEAD: Final = 2  # bytes
 _MOST_LAYERS: Final = 5
 
 
 class Layer(Protocol):
-    """One coding: bytes in, bytes out. `whole` says whether the bytes so far end where the coding ends."""
+    """One coding: bytes in, bytes out."""
 
     @property
-    def whole(self) -> bool: ...
-    def feed(self, data: bytes) -> bytes: ...
-    def flush(self) -> bytes: ...
+    def whole(self) -> bool:
+        """Whether the coding has come to its end; also true before the first byte: an empty body is a whole one."""
+
+    def feed(self, data: bytes) -> bytes:
+        """Decode a piece. Raises `zlib.error` where it is not what it should be."""
+
+    def flush(self) -> bytes:
+        """Return what the decoder still holds."""
 
 
 class Gzip:
@@ -32,11 +39,11 @@ class Gzip:
 
     @property
     def whole(self) -> bool:
-        """Also true before the first byte: an empty body is a whole one."""
+        """Whether no member is left open."""
         return not self._begun
 
     def feed(self, data: bytes) -> bytes:
-        """Decode a piece. Raises `zlib.error` where it is not gzip."""
+        """Decode a piece."""
         out = []
         while data and not self._padding:
             if self._members and not self._begun and not data.startswith(_MAGIC):
@@ -70,18 +77,18 @@ class Deflate:
 
     @property
     def whole(self) -> bool:
-        """Also true before the first byte."""
+        """Whether the stream's end has come, or nothing yet."""
         return not (self._head or self._begun) or self._stream.eof
 
     def feed(self, data: bytes) -> bytes:
-        """Decode a piece. Raises `zlib.error` where it is neither."""
+        """Decode a piece."""
         if not self._begun:
             data, self._head = self._head + data, b""
-            if len(data) < 2:
+            if len(data) < _ZLIB_HEAD:
                 self._head = data
                 return b""
             self._begun = True
-            if data[0] & 0x0F != zlib.DEFLATED or int.from_bytes(data[:2], "big") % 31:
+            if data[0] & 0x0F != zlib.DEFLATED or int.from_bytes(data[:_ZLIB_HEAD], "big") % 31:
                 self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
         return self._stream.decompress(data)
 
@@ -90,7 +97,7 @@ class Deflate:
         return self._stream.flush()
 
 
-_LAYERS: Final = {"gzip": Gzip, "x-gzip": Gzip, "deflate": Deflate}
+_LAYERS: Final[dict[str, Callable[[], Layer]]] = {"gzip": Gzip, "x-gzip": Gzip, "deflate": Deflate}
 
 
 class Decoding:
@@ -105,7 +112,7 @@ class Decoding:
         codings = [name for name in names if name not in ("", "identity")]
         self.known = len(codings) <= _MOST_LAYERS and all(name in _LAYERS for name in codings)
         self.broken = False
-        self._layers: list[Layer] = [_LAYERS[name]() for name in reversed(codings)] if self.known else []
+        self._layers = [_LAYERS[name]() for name in reversed(codings)] if self.known else []
 
     @property
     def coded(self) -> bool:

@@ -39,7 +39,7 @@ class ErrorEvents:
         self._line = (self._line + rest)[:_KEPT]
 
     def end(self) -> None:
-        """The stream ended cleanly: an event without its last line end counts."""
+        """Take the clean end of the stream: an event without its last line end counts."""
         self._end_of_line(self._line)
         self._end_of_line(b"")
 

@@ -1,4 +1,4 @@
-"""One HTTP exchange, followed from outside: what the client saw, told by its bytes and its exceptions, never by a log."""
+"""One HTTP exchange, followed from outside: told by its bytes and its exceptions, never by a log."""
 
 import threading
 from collections.abc import Callable
@@ -9,13 +9,16 @@ from freeze_gate.capture.decoding import Decoding
 from freeze_gate.capture.events import ErrorEvents
 from freeze_gate.evidence.record import TRANSIENT_STATUS
 
+_SUCCESS: Final = 2  # hundred
 _NO_BODY: Final = frozenset({204, 205, 304})
+_LONGEST_LENGTH: Final = 15  # digits
 
 
 class Headers(Protocol):
     """A case-insensitive mapping, as every HTTP library has one."""
 
-    def get(self, name: str, /) -> str | None: ...
+    def get(self, name: str, /) -> str | None:
+        """Return a header's value; several are one, with commas."""
 
 
 class Outcome(NamedTuple):
@@ -32,6 +35,11 @@ class Outcome(NamedTuple):
     timed_out: bool = False
     bytes_received: int | None = None
     bytes_declared: int | None = None
+
+
+def is_success(status: int | None) -> bool:
+    """Whether the body of an answer with this status is sampler output: a 2xx."""
+    return status is not None and status // 100 == _SUCCESS
 
 
 def status_outcome(status: int) -> Outcome:
@@ -64,11 +72,16 @@ class Exchange:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the answer is a 2xx, so that its body is sampler output."""
-        return self.status is not None and 200 <= self.status < 300
+        """Whether the answer's body is sampler output."""
+        return is_success(self.status)
+
+    @property
+    def readable(self) -> bool:
+        """Whether `body` is the body: its coding is known, and its bytes keep to it."""
+        return self._decoding.known and not self._decoding.broken
 
     def answered(self, status: int, headers: Headers, *, bodiless: bool = False, framed: bool = False) -> None:
-        """The status and the headers are there.
+        """Take the status and the headers.
 
         `bodiless`: no body belongs to it (an answer to HEAD). `framed`: the protocol marks the end of a body by
         itself, as HTTP/2 does.
@@ -86,14 +99,14 @@ class Exchange:
             self.settled(status_outcome(status))
 
     def received(self, piece: bytes) -> None:
-        """The next bytes of the body, after chunk framing and before content decoding."""
+        """Take the next bytes of the body, after chunk framing and before content decoding."""
         with self._lock:
             if self.outcome is None:
                 self._received += len(piece)
                 self._keep(self._decoding.feed(piece))
 
     def finished(self) -> None:
-        """The client came to the end of the body without an error."""
+        """Take the end of the body, to which the client came without an error."""
         with self._lock:
             if self.outcome is None:
                 self._keep(self._decoding.flush())
@@ -102,7 +115,7 @@ class Exchange:
                 self.settled(self._judged())
 
     def failed(self, fault: str | None) -> None:
-        """The client gave up with an error; None is an error that says nothing about the transport."""
+        """Take an error of the client; None is one that says nothing about the transport."""
         with self._lock:
             if self.outcome is None:
                 self._keep(self._decoding.flush())
@@ -112,7 +125,7 @@ class Exchange:
                 self.settled(self._outcome(ok=False if fault else None, fault=fault, whole=whole))
 
     def abandoned(self) -> None:
-        """The user of the client stopped reading: no fault, but the end was not seen.
+        """Take it that the client's user stopped reading: no fault, but the end was not seen.
 
         Where all that was declared has arrived, it is a whole body all the same.
         """
@@ -174,7 +187,7 @@ class Exchange:
         )
 
     def settled(self, outcome: Outcome) -> None:
-        """How it ended is known from elsewhere."""
+        """Take an end that is known from elsewhere."""
         with self._lock:
             if self.outcome is not None:
                 return
@@ -186,4 +199,5 @@ def _length(text: str | None) -> int | None:
     """Read a `Content-Length`; repeated equal values are one (RFC 9110, section 8.6), anything odd is not declared."""
     values = {value.strip() for value in (text or "").split(",")}
     value = values.pop()
-    return int(value) if not values and value.isascii() and value.isdigit() and len(value) < 16 else None
+    plain = not values and value.isascii() and value.isdigit() and len(value) <= _LONGEST_LENGTH
+    return int(value) if plain else None

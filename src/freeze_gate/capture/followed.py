@@ -34,11 +34,12 @@ class Followed:
     def stump(self) -> bool:
         """Whether it failed and left something of a sample behind; a fault before the first byte leaves nothing."""
         failed = self.call.outcome.ok is False and self.exchange.succeeded
-        return failed and bool(self.exchange.body or self.whole)
+        return failed and self.exchange.readable and bool(self.exchange.body or self.whole)
 
     def brought(self, payload: bytes) -> bool:
         """Whether exactly these bytes came out of it."""
-        return self.exchange.succeeded and self.exchange.body == payload
+        exchange = self.exchange
+        return exchange.succeeded and exchange.readable and exchange.body == payload
 
     def take(self, asked: Asked, exchange: Exchange) -> bool:
         """Make a new attempt part of this call, if it is.
@@ -61,7 +62,7 @@ class Followed:
 
 
 class Pinned(NamedTuple):
-    """What the user pinned: the pin, the calls that there had been by then, and the one that brought it, if that shows."""
+    """What the user pinned: the pin, the calls that there had been by then, the one that brought it, if that shows."""
 
     pin: Pin
     calls: tuple[Followed, ...]
@@ -78,4 +79,5 @@ class Pinned(NamedTuple):
 
 def pinned_from(pin: Pin, payload: bytes, calls: list[Followed]) -> Pinned:
     """Find out which call brought the bytes: the latest, where several did."""
-    return Pinned(pin, tuple(calls), next((followed for followed in reversed(calls) if followed.brought(payload)), None))
+    source = next((followed for followed in reversed(calls) if followed.brought(payload)), None)
+    return Pinned(pin, tuple(calls), source)

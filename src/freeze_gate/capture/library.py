@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from freeze_gate.capture.declared import declare
 from freeze_gate.capture.recorder import Recorder
 from freeze_gate.capture.run import current_run
-from freeze_gate.capture.store import Store, bundle_folder
+from freeze_gate.capture.store import Store, bundle_folder, checked_suffix
 from freeze_gate.errors import UsageError
 
 if TYPE_CHECKING:  # each is imported only by who asks for a client of it
@@ -32,7 +32,7 @@ class Capture:
     Raises `UsageError` for what is not allowed, and where an oracle has already run on this id.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by its name, but the first two
         self,
         fixture_id: str,
         bundle: str | os.PathLike[str] | None = None,
@@ -54,27 +54,32 @@ class Capture:
             fixture_id,
             current_run(environ, datetime.now(UTC)),
             declare(min_bytes, max_bytes, ends_with),
-            suffix,
+            checked_suffix(suffix),
         )
 
     def requests_session(self, *, max_retries: "int | Retry" = 0) -> "requests.Session":
-        """Return a `requests.Session` whose calls are recorded; `max_retries` as for `requests.adapters.HTTPAdapter`."""
+        """Return a `requests.Session` whose calls are recorded; `max_retries` as of `requests.adapters.HTTPAdapter`."""
         from freeze_gate.capture.through_requests import recorded_session
 
         return recorded_session(self._recorder, self._deadline, max_retries)
 
     def httpx_transport(self, through: "httpx.BaseTransport | None" = None) -> "httpx.BaseTransport":
-        """Return a transport for `httpx.Client`; `through` is the one that does the work, an `httpx.HTTPTransport`
-        unless given."""
+        """Return a transport for `httpx.Client`.
+
+        `through` is the one that does the work, an `httpx.HTTPTransport` unless given: name your own for a proxy, for
+        HTTP/2 or for certificates, and give it no retries, which would go unseen.
+        """
         import httpx
 
-        return self._transport(httpx, "sync", through)
+        transport: httpx.BaseTransport = self._transport(httpx, "sync", through)
+        return transport
 
     def httpx_async_transport(self, through: "httpx.AsyncBaseTransport | None" = None) -> "httpx.AsyncBaseTransport":
         """Return a transport for `httpx.AsyncClient`."""
         import httpx
 
-        return self._transport(httpx, "async", through)
+        transport: httpx.AsyncBaseTransport = self._transport(httpx, "async", through)
+        return transport
 
     def httpx2_transport(self, through: Any = None) -> Any:
         """Return a transport for `httpx2.Client`, which newer SDKs take."""

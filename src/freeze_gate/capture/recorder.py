@@ -1,4 +1,4 @@
-"""Many exchanges, one record: groups attempts into calls, and keeps the record on disk up to date after each of them."""
+"""Many exchanges, one record: groups attempts into calls, and brings the record on disk up to date after each."""
 
 import threading
 from typing import Final
@@ -41,6 +41,11 @@ class Recorder:
                 self._calls.append(Followed(asked, exchange))
             return exchange
 
+    @property
+    def latest(self) -> Exchange | None:
+        """The attempt that began last."""
+        return self._calls[-1].exchange if self._calls else None
+
     def add_retries(self, exchange: Exchange, count: int | None) -> None:
         """Count attempts that were made where they could not be followed; None where nobody knows how many."""
         with self._mutex:
@@ -71,7 +76,7 @@ class Recorder:
             return pin
 
     def _ended(self) -> None:
-        """An exchange ended. Inside a write of this very thread, the garbage collector ended it: write once more."""
+        """Write the end of an exchange; if the garbage collector ended it within a write of this thread, once more."""
         with self._mutex:
             if self._writing:
                 self._late = True
@@ -133,13 +138,13 @@ class Recorder:
         )
 
     def _sampler(self) -> Followed | None:
-        """The call that the sample came from: the one that shows, else the last before the pin, else the first."""
+        """Find the call that the sample came from: the one that shows, else the last before the pin, else the first."""
         if self._pinned and self._pinned.calls:
             return self._pinned.source or self._pinned.calls[-1]
         return self._calls[0] if self._calls else None
 
     def _sample(self) -> tuple[Pin | None, bool | None]:
-        """What is pinned and whether it arrived whole: the user's pin, else what is there, else what a fault left."""
+        """Say what is pinned and whether it arrived whole: the user's, else what is there, else what a fault left."""
         if self._pinned:
             return self._pinned.pin, self._pinned.whole if self._pinned.calls else self._unless_cut()
         given = self._base and pin_of(self._base)
@@ -153,7 +158,7 @@ class Recorder:
         return None, None
 
     def _unless_cut(self) -> bool | None:
-        """Bytes that no call of this process brought: a stump, if an earlier call left one."""
+        """Judge bytes that no call of this process brought: a stump, if an earlier call left one."""
         return False if self._base and cut(self._base) else None
 
 
@@ -166,5 +171,5 @@ def refuse_strange(record: Record, run: Run) -> None:
 
 
 def second_sample(fixture_id: str) -> str:
-    """What to say to other bytes under an id that has its pin."""
+    """Refuse other bytes under an id that has its pin."""
     return f"{fixture_id} has its pin already, and these are other bytes: a second sample needs its own fixture id"

@@ -42,6 +42,12 @@ class Pin(NamedTuple):
     path: str
 
 
+def pin_lines(pin: Pin | None) -> str:
+    """Write what a capture command prints: the digest and the path, each on a line, or `missing` twice."""
+    sha256, path = pin or ("missing", "missing")
+    return f"fixture_sha256={sha256}\nfixture_path={path}\n"
+
+
 def pin_of(record: Record) -> Pin | None:
     """Return what the record names as its pin."""
     if record.fixture_sha256 is None or record.fixture_path is None:
@@ -70,7 +76,7 @@ class Store:
         self.folder = folder
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Keep other processes and threads from changing the bundle; hold it around a read and the write that follows."""
+        """Keep other processes and threads off the bundle; hold it around a read and the write that follows."""
         return self._lock()
 
     @contextlib.contextmanager
@@ -120,7 +126,7 @@ class Store:
         return record
 
     def write(self, record: Record) -> None:
-        """Put a record in its place. Raises `RecordInvalid` for one that nobody could read or that contradicts itself."""
+        """Put a record in its place. Raises `RecordInvalid` for one that nobody could read or that cannot be true."""
         path, payload = self.record_file(record.fixture_id), encode_record(record)
         read_record(payload, record.fixture_id)
         if problems := contradictions(record):
@@ -135,8 +141,7 @@ class Store:
         An iterable is written as it comes. Raises `UsageError` for a suffix that is none, for bytes that are not the
         `expected` ones, and where the place is taken by other bytes: a pin that something changed is never repaired.
         """
-        if not _SUFFIX.fullmatch(suffix):
-            raise UsageError(f"suffix {suffix[:64]!a} is not allowed: such as .json, of letters, digits and _+=-")
+        checked_suffix(suffix)
         folder = self.folder / "fixtures"
         chunks = [payload] if isinstance(payload, bytes) else payload
         with _reported("write", folder), self._whole(folder, chunks, _READ_ONLY) as temporary:
@@ -166,8 +171,7 @@ class Store:
         temporary = folder / f".{secrets.token_hex(8)}.tmp"
         try:
             with open(os.open(temporary, _CREATE, _WRITABLE), "wb") as stream:  # noqa: PTH123 - a descriptor
-                for chunk in chunks:
-                    stream.write(chunk)
+                stream.writelines(chunks)
                 stream.flush()
                 os.fsync(stream.fileno())
             if mode is not None:
@@ -180,6 +184,13 @@ class Store:
     def _make(self, folder: Path) -> None:
         _refuse_links(self.folder, folder)
         folder.mkdir(parents=True, exist_ok=True)
+
+
+def checked_suffix(suffix: str) -> str:
+    """Return what may end a pinned file's name; "" may. Raises `UsageError` for anything else."""
+    if not _SUFFIX.fullmatch(suffix):
+        raise UsageError(f"suffix {suffix[:64]!a} is not allowed: such as .json, of letters, digits and _+=-")
+    return suffix
 
 
 @contextlib.contextmanager

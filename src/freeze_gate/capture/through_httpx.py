@@ -101,7 +101,7 @@ class _Async(_Recording):
 
 
 class _Stream:
-    """The body on its way to the one who reads it: passed on piece by piece, once, with the errors that belong to it."""
+    """The body on its way to its reader: passed on piece by piece, once, with the errors that belong to it."""
 
     def __init__(self, stream: Any, exchange: Exchange, deadline: _Deadline, fault: Any) -> None:
         self._stream, self._exchange, self._deadline, self._fault = stream, exchange, deadline, fault
@@ -145,7 +145,7 @@ class _Stream:
 
 @functools.cache
 def _kinds(library: Any) -> tuple[Any, Any, Any]:
-    """The classes that the library recognises as its own: a sync and an async transport, and a stream for both."""
+    """Make the classes that the library recognises as its own: a sync and an async transport, and a stream for both."""
     streams = (_Stream, library.SyncByteStream, library.AsyncByteStream)
     return (
         type("RecordingTransport", (_Sync, library.BaseTransport), {}),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator, Iterator
 from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
 from ssl import SSLCertVerificationError
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import requests
 import urllib3
@@ -42,7 +42,7 @@ class RecordingAdapter(HTTPAdapter):
         self._sending = threading.local()
         super().__init__(max_retries=max_retries)
 
-    @property  # type: ignore[override]
+    @property
     def max_retries(self) -> Retry:
         """What urllib3 may retry below this adapter; while a request is sent, a copy that counts."""
         attempts = getattr(self._sending, "attempts", None)
@@ -63,7 +63,9 @@ class RecordingAdapter(HTTPAdapter):
         response.raw = _Passing(response.raw, exchange, deadline)
         return response
 
-    def _sent(self, exchange: Exchange, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+    def _sent(
+        self, exchange: Exchange, request: requests.PreparedRequest, *args: Any, **options: Any
+    ) -> requests.Response:
         self._sending.attempts = attempts = _Attempts()
         try:
             response = super().send(request, *args, **options)
@@ -91,20 +93,22 @@ class _CountingRetry(Retry):
     attempts: _Attempts
 
     def new(self, **changed: Any) -> "_CountingRetry":
+        """Copy with changes, the counter included."""
         fresh = super().new(**changed)
         fresh.attempts = self.attempts
         return fresh
 
-    def increment(self, *args: Any, response: Any = None, **options: Any) -> "_CountingRetry":
-        self.attempts.status = response.status if response is not None else None
-        fresh = super().increment(*args, response=response, **options)
+    def increment(self, *args: Any, **options: Any) -> "_CountingRetry":
+        """Count a retry that is allowed; raises where it is not."""
+        self.attempts.status = getattr(options.get("response"), "status", None)
+        fresh = super().increment(*args, **options)
         self.attempts.retries += 1
         return fresh
 
 
 def _counting(retry: Retry, attempts: _Attempts) -> Retry:
     kind = type("CountingRetry", (_CountingRetry, type(retry)), {})
-    counting: Retry = kind.__new__(kind)
+    counting = cast("Retry", object.__new__(kind))
     counting.__dict__.update(retry.__dict__, attempts=attempts)
     return counting
 
@@ -119,6 +123,7 @@ class _Deadline:
 
     @property
     def over(self) -> bool:
+        """Whether the time is over."""
         return self._end is not None and time.monotonic() >= self._end
 
     def shortened(self, timeout: Any) -> Any:
@@ -129,12 +134,19 @@ class _Deadline:
         return tuple(self._seconds if wait is None else min(wait, self._seconds) for wait in waits)
 
     def watch(self, response: urllib3.HTTPResponse) -> None:
+        """End a read of this response that blocks when the time is over."""
         if self._end is not None:
             self._timer = threading.Timer(max(self._end - time.monotonic(), 0), _shut, [response])
             self._timer.daemon = True
             self._timer.start()
 
+    def check(self) -> None:
+        """Raise urllib3's own time-out once the time is over."""
+        if self.over:
+            raise ReadTimeoutError(cast("Any", None), "", "the total deadline is over")
+
     def done(self) -> None:
+        """Watch no longer."""
         if self._timer:
             self._timer.cancel()
 
@@ -174,8 +186,7 @@ class _Tap:
         try:
             piece = self._response.read1(_PIECE if amount is None or amount < 0 else amount, decode_content=False)
             self._exchange.received(piece)
-            if self._deadline.over:
-                raise ReadTimeoutError(self._response._pool, None, "the total deadline is over")  # type: ignore[arg-type]  # noqa: SLF001
+            self._deadline.check()
         except Exception as error:
             self._exchange.failed("timeout" if self._deadline.over else _fault_in_body(error))
             self.close()

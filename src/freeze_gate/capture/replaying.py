@@ -1,0 +1,82 @@
+"""The rerun's start from the first run's pin: the same bytes, checked and copied; only the oracle runs again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from freeze_gate.capture.calls import called
+from freeze_gate.capture.recorder import second_sample
+from freeze_gate.capture.store import Pin, Store
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
+from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files
+from freeze_gate.evidence.digest import CHUNK
+from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, Run, contradictions, read_record
+from freeze_gate.evidence.tree import reading
+
+_CURE: Final = "download the first run's artifact, and name its folder or zip"
+
+
+def replay(bundle: Path, store: Store, fixture_id: str, run: Run) -> Pin:
+    """Copy the pin of an id from a folder or a zip, and write the record of a run that made no call.
+
+    `run` is this run's; its `replay_of` is set to the first's `capture_id`. The record says nothing of a transport or
+    an oracle. Raises `UsageError` where the bundle does not hold exactly one usable record of the id with its very
+    bytes, where the id has a capture of its own here, and what `Store` raises.
+    """
+    try:
+        with open_tree(bundle) as tree:
+            return _replayed(tree, store, fixture_id, run)
+    except ArchiveError as error:
+        raise UsageError(f"the bundle cannot be read ({error}): {_CURE}") from None
+
+
+def _replayed(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
+    file = _file(tree, fixture_id)
+    first = _first(tree, file)
+    member = pin_member(file.root, first)
+    if member is None or first.fixture_sha256 is None or first.run.capture_id is None:
+        raise UsageError(f"{fixture_id} has no pin, or no capture_id, in the bundle: there is nothing to start from")
+    if member not in tree.sizes:
+        raise UsageError(f"the pinned file of {fixture_id} is not in the bundle")
+    with store.locked(), reading("a pinned file"), tree.open(member) as stream:
+        _refuse_captured(store.read_before_oracle(fixture_id), first)
+        suffix = member.rpartition("/")[2].removeprefix(first.fixture_sha256)
+        pin = store.pin(_chunks(stream), suffix if suffix.startswith(".") else "", expected=first.fixture_sha256)
+        now = run._replace(replay_of=first.run.capture_id)
+        store.write(Record(fixture_id, pin.sha256, pin.path, None, None, run=now))
+    return pin
+
+
+def _file(tree: Tree, fixture_id: str) -> RecordFile:
+    found = [file for file in record_files(tree) if file.stem == fixture_id]
+    if len(found) != 1:
+        words = f"{len(found)} records" if found else "no record"
+        raise UsageError(f"there is {words} of {fixture_id} in the bundle: {_CURE}")
+    return found[0]
+
+
+def _first(tree: Tree, file: RecordFile) -> Record:
+    with reading("a record"), tree.open(file.member) as stream:
+        payload = stream.read(MAX_RECORD_BYTES + 1)
+    try:
+        first = read_record(payload, file.stem)
+    except RecordInvalid as error:
+        raise UsageError(f"the bundle's record of {file.stem} is invalid: {error}") from None
+    if problems := contradictions(first):
+        raise UsageError(f"the bundle's record of {file.stem} contradicts itself: {problems[0]}")
+    return first
+
+
+def _refuse_captured(before: Record | None, first: Record) -> None:
+    if before is None:
+        return
+    if before.fixture_sha256 not in (None, first.fixture_sha256):
+        raise UsageError(second_sample(before.fixture_id))
+    if called(before):
+        raise UsageError(f"{before.fixture_id} has calls of its own here: a replay makes none")
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(CHUNK):
+        yield chunk

@@ -1,0 +1,24 @@
+"""`freeze-gate replay`: start a rerun from the first run's pin, so that only the oracle runs again."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from freeze_gate.capture.replaying import replay
+from freeze_gate.capture.run import current_run
+from freeze_gate.capture.store import Store, bundle_folder, pin_lines
+from freeze_gate.world import World
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("source", metavar="BUNDLE", type=Path, help="the first run's bundle: a folder or a zip")
+    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
+    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+
+
+def run(args: Namespace, world: World) -> int:
+    """Copy the pin, write the record, and print the digest and the path."""
+    store = Store(bundle_folder(args.bundle, world.environ))
+    pin = replay(args.source, store, args.id, current_run(world.environ, world.now()))
+    world.out.write(pin_lines(pin))
+    return 0

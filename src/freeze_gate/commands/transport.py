@@ -1,0 +1,74 @@
+"""`freeze-gate transport`: record one more call, made by another HTTP client than the recorder."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from freeze_gate.capture.calls import Asked, Call
+from freeze_gate.capture.declared import declare
+from freeze_gate.capture.recorder import Recorder
+from freeze_gate.capture.reported import MOST_BYTES, from_curl, reported
+from freeze_gate.capture.run import current_run
+from freeze_gate.capture.said import said
+from freeze_gate.capture.store import Store, bundle_folder
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.record import FAULTS, RecordInvalid
+from freeze_gate.world import World
+
+_FACTS = ("status_code", "fault", "bytes_received", "bytes_declared", "retry_count")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
+    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+    parser.add_argument("--from-curl", metavar="FILE", help="what curl -w '%%{json}' printed; - is standard input")
+    parser.add_argument("--status-code", type=int, metavar="N", help="the last status; none where no answer came")
+    parser.add_argument("--fault", choices=FAULTS, help="how the transport failed; without one it did not")
+    parser.add_argument("--retry-count", type=int, metavar="N", help="attempts on top of the first")
+    parser.add_argument("--bytes-received", type=int, metavar="N", help="the body on the wire, before content decoding")
+    parser.add_argument("--bytes-declared", type=int, metavar="N", help="the answer's Content-Length")
+    parser.add_argument("--min-bytes", type=int, metavar="N", help="what was declared in advance; for length_check")
+    parser.add_argument("--max-bytes", type=int, metavar="N", help="as --min-bytes")
+    parser.add_argument("--ends-with", metavar="TEXT", help="as --min-bytes")
+
+
+def run(args: Namespace, world: World) -> int:
+    """Fold the call into the record, and say on stderr what the record says now."""
+    call = _call(args, world)
+    recorder = Recorder(
+        Store(bundle_folder(args.bundle, world.environ)),
+        args.id,
+        current_run(world.environ, world.now()),
+        declare(args.min_bytes, args.max_bytes, args.ends_with),
+    )
+    exchange = recorder.begin(Asked("", "", None))
+    recorder.add_retries(exchange, call.retries)
+    try:
+        exchange.settled(call.outcome)
+        record = recorder.save()
+    except RecordInvalid as error:
+        raise UsageError(f"these facts cannot be recorded: {error}") from None
+    print(f"freeze-gate transport: {said(record)}", file=world.err)
+    return 0
+
+
+def _call(args: Namespace, world: World) -> Call:
+    given = {name: value for name in _FACTS if (value := getattr(args, name)) is not None}
+    if args.from_curl is not None:
+        if given:
+            raise UsageError("--from-curl says it all: leave the other facts out")
+        return from_curl(_read(args.from_curl, world))
+    if not given:
+        raise UsageError("nothing is said of the call: give --from-curl, or at least --status-code or --fault")
+    outcome = reported(args.status_code, fault=args.fault, received=args.bytes_received, declared=args.bytes_declared)
+    return Call(outcome, args.retry_count or 0)
+
+
+def _read(name: str, world: World) -> bytes:
+    if name == "-":
+        return world.stdin.read(MOST_BYTES)
+    try:
+        with Path(name).open("rb") as stream:
+            return stream.read(MOST_BYTES)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from None

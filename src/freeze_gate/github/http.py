@@ -159,6 +159,12 @@ class Api:
         """Change what is named, which may safely be sent twice. Raises `ApiError`."""
         return self._change(Call("PATCH", self.root + path, purpose, body=body))
 
+    def pace(self) -> None:
+        """Wait until the next change may be made. Who reads what it will change waits first, so that little can pass."""
+        pause = self._last_change + MUTATION_PAUSE - self.clock.monotonic()
+        if pause > 0:
+            self.clock.sleep(pause)
+
     def location(self, path: str, purpose: Purpose) -> str:
         """Ask for `path`, which answers with a redirect, and return where it leads. Raises `ApiError`."""
         answer = self._follow(Call("GET", self.root + path, purpose), out=True)
@@ -179,9 +185,7 @@ class Api:
     def _change(self, call: Call) -> Answer:
         """Send changes one at a time, and not too fast: they count five times as much as a question."""
         with self._changing:
-            pause = self._last_change + MUTATION_PAUSE - self.clock.monotonic()
-            if pause > 0:
-                self.clock.sleep(pause)
+            self.pace()
             try:
                 answer = self._persist(call)
             finally:

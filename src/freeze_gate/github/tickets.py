@@ -2,7 +2,8 @@
 
 GitHub offers no way to create an issue only where there is none. So: look (by label to the end, and at the newest
 page, because the label's listing lags), create, look again; where an older ticket turns up, the younger one's own run
-closes it. Numbers only grow, and each run looks after it has created, so the younger always sees the older.
+closes it. Numbers only grow, and each run looks after it has created, so the younger always sees the older. Nor can a
+body be changed only where it is still what was read: of two sightings added in the same instant one can be lost.
 """
 
 import re
@@ -100,6 +101,7 @@ class Tracker(NamedTuple):
 
     def _update(self, ticket: Ticket, listed: Issue, ours: Sequence[Issue] = ()) -> Posted:
         """Add the sighting to the ticket as it stands now: a person may have edited or closed it since the listing."""
+        self.api.pace()
         issue = get_issue(self.api, listed.number)
         if not (issue.open and issue.ours(self.author, ticket.marker)):
             others = [other for other in ours if other.number != issue.number]

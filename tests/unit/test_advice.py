@@ -45,12 +45,11 @@ def test_a_failed_check_says_where_and_what_was_seen() -> None:
     assert said.endswith(").")
 
 
-def test_a_detail_may_quote_a_stranger() -> None:
-    """What a check saw is escaped."""
-    finding = Finding("artifact-missing", "first", "no [a](http://evil.example) for @octocat")
-    rendered = render(seen(finding))
-    assert (rendered.links, rendered.by_itself) == ((), ())
-    assert rendered.words.startswith("the first run: no [a](")
+def test_why_is_plain_text() -> None:
+    """It is shown in the log as well as in Markdown, so each place escapes it for itself."""
+    assert not any(set(sentence) & set("`*_[]<>") for sentence in WHY.values())
+    finding = Finding("artifact-missing", "first", "no [a](http://evil.example)")
+    assert seen(finding) == "the first run: no [a](http://evil.example)"
 
 
 def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:

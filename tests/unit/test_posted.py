@@ -44,11 +44,17 @@ def test_a_dry_run_says_what_would_be_posted() -> None:
     assert "would open the refresh ticket for `a`, or update it" in said
 
 
-@given(hostile())
-def test_a_warning_may_quote_a_stranger(text: str) -> None:
-    """It is one list item that does nothing."""
-    rendered = render(posted(Posted(warnings=(text,)), VIEW))
-    assert rendered.blocks.count("list_item_open") == 1
+def test_what_was_left_out_on_purpose_is_said_before_what_failed() -> None:
+    """A note is no warning."""
+    said = posted(Posted(notes=("tickets are switched off",), warnings=("the label was refused",)), VIEW)
+    assert said.endswith("- tickets are switched off\n- **warning:** the label was refused\n")
+
+
+@given(hostile(), hostile())
+def test_a_warning_and_a_note_may_quote_a_stranger(text: str, more: str) -> None:
+    """Each is one list item that does nothing."""
+    rendered = render(posted(Posted(warnings=(text,), notes=(f"x{more}",)), VIEW))
+    assert rendered.blocks.count("list_item_open") == 2
     assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
 
 

@@ -4,7 +4,6 @@ from typing import Final
 
 from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, Finding
 from freeze_gate.evidence.side import Pair
-from freeze_gate.report.escape import markdown
 from freeze_gate.report.view import run_of
 from freeze_gate.verdict.case import Case, Result, Verdict
 
@@ -161,14 +160,17 @@ _UNPROVEN: Final = (
 
 
 def why(verdict: Verdict) -> str:
-    """Say in a sentence why a pair is what it is, with what exactly was seen where a check failed."""
+    """Say in a sentence why a pair is what it is, with what exactly was seen where a check failed: no Markdown.
+
+    What was seen may quote a stranger: escape it for the place where it is shown.
+    """
     sentence = WHY[verdict.reason]
     return f"{sentence.removesuffix('.')} ({seen(verdict.findings[0])})." if verdict.findings else sentence
 
 
 def seen(finding: Finding) -> str:
-    """Say where a check failed and what it saw; the detail may quote a stranger."""
-    return f"{_SIDES[finding.side]}{markdown(finding.detail)}"
+    """Say where a check failed and what it saw, which may quote a stranger."""
+    return f"{_SIDES[finding.side]}{finding.detail}"
 
 
 def next_step(case: Case, result: Result) -> str:

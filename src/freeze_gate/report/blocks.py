@@ -1,6 +1,9 @@
 """The blocks that a page is built of, from cells and lines that are Markdown already, and how a page stays small."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -9,10 +12,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def bullets(items: Sequence[str], most: int = 20) -> str:
-    """Return a list of at most `most` items; the others are counted."""
+def bullets(items: Sequence[T], most: int = 20, show: Callable[[T], str] = str) -> str:
+    """Return a list of at most `most` items; the others are counted, and never looked at."""
     more = [f"and {len(items) - most} more"] if len(items) > most else []
-    return "".join(f"- {item}\n" for item in [*items[:most], *more])
+    return "".join(f"- {line}\n" for line in [*map(show, items[:most]), *more])
 
 
 def fit(blocks: Iterable[str], budget: int) -> str:

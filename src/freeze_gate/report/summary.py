@@ -52,7 +52,7 @@ def _blocks(case: Case, result: Result, view: View) -> Iterator[str]:
         yield _request(result, view)
     if len(result.verdicts) > 1:
         yield from _all_pairs(result, view)
-    yield f"**Why:** {why(verdict)} ({view.reason(verdict.reason)})\n"
+    yield f"**Why:** {markdown(why(verdict), 1000)} ({view.reason(verdict.reason)})\n"
     yield f"**Next:** {next_step(case, result)}\n"
     if case.pairs[1:] and verdict.fixture_id is not None:
         yield f"The two runs of {code(verdict.fixture_id)}, which decides:\n"
@@ -61,7 +61,7 @@ def _blocks(case: Case, result: Result, view: View) -> Iterator[str]:
         yield _more_findings(verdict)
     yield from policy_part(case, result, view)
     if case.earlier:
-        others = bullets([_other(other, view) for other in case.earlier], _OTHERS)
+        others = bullets(case.earlier, _OTHERS, lambda other: _other(other, view))
         yield f"Other attempts of this run:\n\n{others}"
     yield from _circumstances(case, result)
     yield from _notes(view)
@@ -114,8 +114,8 @@ def _row(verdict: Verdict, view: View) -> tuple[str, ...]:
 
 
 def _more_findings(verdict: Verdict) -> str:
-    found = [f"{code(finding.check)}: {seen(finding)}" for finding in verdict.findings[1:]]
-    return f"Also wrong with the evidence:\n\n{bullets(found)}"
+    found = bullets(verdict.findings[1:], show=lambda finding: f"{code(finding.check)}: {markdown(seen(finding))}")
+    return f"Also wrong with the evidence:\n\n{found}"
 
 
 def _other(other: Other, view: View) -> str:
@@ -145,4 +145,4 @@ def _circumstances(case: Case, result: Result) -> Iterator[str]:
 
 def _notes(view: View) -> Iterator[str]:
     if view.notes:
-        yield f"Notes:\n\n{bullets([markdown(note, 1000) for note in view.notes])}"
+        yield f"Notes:\n\n{bullets(view.notes, show=lambda note: markdown(note, 1000))}"

@@ -107,11 +107,11 @@ def _flag(word: Word) -> bool | Word:
 
 
 def _text(word: Word) -> str:
-    return word.text
+    return "" if word.blank else word.text
 
 
 def _sentence(word: Word) -> str:
-    return "" if word.blank else word.text.rstrip("\n")  # a folded block ends with a line end
+    return _text(word).rstrip("\n")  # a folded block ends with a line end
 
 
 def _entry(today: date) -> Reader[Freeze | None]:

@@ -53,6 +53,7 @@ SECOND = f"""\
 require:"""
 
 ONE_LINE = "words on one line, and not blank"
+AN_ID = "must be letters, digits, dots, underscores and hyphens, 128 at most"
 A_DAY = "must be a day such as 2026-12-10"
 CONTROL = "must not hold a control character or a lone surrogate"
 NO_NAME = "has a key that is no plain name; letters, digits, _ and - are allowed"
@@ -94,6 +95,7 @@ REFUSED = [
     ('"@octo-org/harness"', '"  "', f"6: freezes[0].owner: must be {ONE_LINE}"),
     ('"@octo-org/harness"', "~", f"6: freezes[0].owner: must be {ONE_LINE}"),
     ("executor lane drops connections", "null", f"7: freezes[0].reason: must be {ONE_LINE}"),
+    ("sorted-patch", "null", f"4: freezes[0].fixture_id: {AN_ID}"),
     ("lane upgrade is out", "# to be said", f"10: freezes[0].unfreeze_when: must be {ONE_LINE}"),
     (" 2026-11-20", "", f"8: freezes[0].added: {A_DAY}"),
     (" 12 ", "  ", "11: freezes[0].pull_request: must be a whole number of at least 1"),
@@ -104,11 +106,7 @@ REFUSED = [
     ("days: 30", "days: 3e1", "2: max_freeze_days: must be a whole number from 1 to 90"),
     ("days: 30", 'days: "30"', "2: max_freeze_days: must be a whole number from 1 to 90"),
     ("days: 30", "days: 030", "2: max_freeze_days: must be a whole number from 1 to 90"),
-    (
-        "sorted-patch",
-        "-sorted",
-        "4: freezes[0].fixture_id: must be letters, digits, dots, underscores and hyphens, 128 at most",
-    ),
+    ("sorted-patch", "-sorted", f"4: freezes[0].fixture_id: {AN_ID}"),
     (SHA, SHA[:-1], "5: freezes[0].fixture_sha256: must be 64 lower-case hexadecimal characters"),
     (SHA, SHA.upper(), "5: freezes[0].fixture_sha256: must be 64 lower-case hexadecimal characters"),
     (SHA, f"sha256:{SHA}", "5: freezes[0].fixture_sha256: must be 64 lower-case hexadecimal characters"),

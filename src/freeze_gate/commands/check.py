@@ -1,0 +1,33 @@
+"""`freeze-gate check`: say all that is wrong with records, bundles, policies and verdicts."""
+
+import argparse
+from pathlib import Path
+
+from freeze_gate.errors import UsageError
+from freeze_gate.examine import examine
+from freeze_gate.report.escape import log
+from freeze_gate.world import World
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    words = "a policy, a record, a verdict, or a bundle (a folder or a zip)"
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=words)
+
+
+def run(args: argparse.Namespace, world: World) -> int:
+    """Print a line for each problem and each note; 1 if there is a problem. Raises `UsageError` for no path."""
+    missing = [log(str(path)) for path in args.paths if not path.exists()]
+    if missing:
+        raise UsageError(f"there is no {', '.join(missing)}")
+    problems = notes = 0
+    for path in args.paths:
+        try:
+            for remark in examine(path, world.now().date()):
+                print(log(f"note: {remark.text}" if remark.note else remark.text), file=world.out)
+                problems += not remark.note
+                notes += remark.note
+        except OSError as error:
+            raise UsageError(f"{log(str(path))} cannot be read: {error.strerror}") from error
+    print(f"{problems} problems, {notes} notes", file=world.err)
+    return 1 if problems else 0

@@ -1,0 +1,60 @@
+"""An oracle that talks: its grandchild tries to reach the addresses of a place in each way there is.
+
+With `--listen` it is the other side: it runs the words that follow, and prints what arrived meanwhile.
+"""
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import sys
+
+IPV4, IPV6 = "192.0.2.10", "2001:db8::10"
+WAYS = {
+    "tcp": (socket.AF_INET, socket.SOCK_STREAM, (IPV4, 7001)),
+    "udp": (socket.AF_INET, socket.SOCK_DGRAM, (IPV4, 7002)),
+    "name": (socket.AF_INET, socket.SOCK_DGRAM, (IPV4, 53)),
+    "tcp6": (socket.AF_INET6, socket.SOCK_STREAM, (IPV6, 7003)),
+    "udp6": (socket.AF_INET6, socket.SOCK_DGRAM, (IPV6, 7004)),
+}
+
+
+def talk() -> None:
+    """Try every way, as a grandchild whose parent waits."""
+    if os.fork():
+        os.wait()
+        return
+    if os.fork():
+        os.wait()
+        os._exit(0)
+    for name, (family, kind, address) in WAYS.items():
+        with contextlib.suppress(OSError), socket.socket(family, kind) as outward:
+            outward.settimeout(2)
+            if name == "name":
+                socket.getaddrinfo("nobody.example", 80)
+            elif kind == socket.SOCK_STREAM:
+                outward.connect(address)
+            else:
+                outward.sendto(b"hello", address)
+    os._exit(0)
+
+
+def listen(words: list[str]) -> None:
+    """Open every listener, run the words, say which listeners something came to."""
+    sockets = {}
+    for name, (family, kind, address) in WAYS.items():
+        listener = socket.socket(family, kind)
+        listener.bind(address)
+        if kind == socket.SOCK_STREAM:
+            listener.listen()
+        sockets[listener] = name
+    status = subprocess.run(words, check=False).returncode
+    arrived, _, _ = select.select(list(sockets), [], [], 0.2)
+    sys.stdout.write(f"{status} {sorted(sockets[listener] for listener in arrived)}\n")
+
+
+if sys.argv[1:2] == ["--listen"]:
+    listen(sys.argv[2:])
+else:
+    talk()

@@ -1,0 +1,61 @@
+"""Places to run an oracle in, made for real: another user, a real sudo, namespaces used up. All ends with the test."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.oracles import new_job
+from tests.integration.place import ADDRESSES, EXTRA_GROUP, GID, UID, Place
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextlib.contextmanager
+def home_of(place: Place) -> Iterator[Path]:
+    """Make the working folder of a place: its user can reach it, which they could not below pytest's own."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make another user's place")
+    if place.sudo and shutil.which("sudo") is None:
+        pytest.skip("there is no sudo on this machine")
+    with tempfile.TemporaryDirectory(prefix="freeze-gate-place-") as name:
+        home = Path(name)
+        home.chmod(0o755)
+        _furnish(home, place)
+        yield home
+
+
+def run_in(place: Place, home: Path, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
+    """Run `python *words` in a place."""
+    argument = json.dumps([place, str(home), words])
+    environ = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
+    how = {"capture_output": True, "text": True, "timeout": 60, "env": environ} | how
+    return subprocess.run([sys.executable, "-m", "tests.integration.place", argument], check=False, **how)
+
+
+def _furnish(home: Path, place: Place) -> None:
+    """Put into `home` what the other user needs: the package, a folder for the interpreter, accounts, sudo's rules."""
+    etc = home / "etc"
+    etc.mkdir()
+    (home / "python").mkdir()
+    shutil.copytree(ROOT / "src", home / "src")
+    account = f"stranger:*:{UID}:{GID}::{home}:/bin/sh\n"
+    (etc / "passwd").write_text(Path("/etc/passwd").read_text() + account)
+    (etc / "group").write_text(Path("/etc/group").read_text() + f"stranger:x:{GID}:\nextra:x:{EXTRA_GROUP}:stranger\n")
+    rules = "root ALL=(ALL) ALL\n" + ("stranger ALL=(ALL) NOPASSWD: ALL\n" if place.sudo else "")
+    (etc / "sudoers").write_text("Defaults env_reset, secure_path=/usr/sbin:/usr/bin:/sbin:/bin\n" + rules)
+    (etc / "resolv.conf").write_text(f"nameserver {ADDRESSES[0]}\noptions timeout:1 attempts:1\n")
+    (etc / "sudoers").chmod(0o440)
+    shutil.copy(Path(__file__).with_name("chatty.py"), home)
+    new_job(home)
+    for path in (home, *home.rglob("*")):
+        if etc not in (path.parent, path):
+            os.chown(path, place.uid, GID if place.uid else 0)

@@ -1,0 +1,278 @@
+"""One run of the oracle: what it is given, what its exit status means, what the record says before and after."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from freeze_gate.evidence.record import Record
+from tests.integration.oracles import PAYLOAD, Job, command, new_job
+
+OPEN = ("--allow-egress",)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """Return a folder with one pin."""
+    return new_job(tmp_path)
+
+
+def test_the_pinned_file_is_named_in_words_inside_words_and_in_the_environment(job: Job) -> None:
+    """`{fixture}` and `FREEZE_GATE_FIXTURE` are the pin's absolute path, also inside a longer word."""
+    program = "import os, sys; print(sys.argv[1:], os.environ['FREEZE_GATE_FIXTURE'])"
+    done = job.oracle(sys.executable, "-c", program, "{fixture}", "--input={fixture}:{fixture}", "--", "--id")
+    pin = str(job.pin())
+    assert done.stdout == f"{[pin, f'--input={pin}:{pin}', '--', '--id']} {pin}\n"
+
+
+def test_streams_folder_and_environment_are_the_callers(job: Job) -> None:
+    """Standard input, both outputs, the working folder and the environment go through as they are."""
+    (job.folder / "deeper").mkdir()
+    done = job.oracle(
+        *("sh", "-c", "cat; pwd; echo $LANE >&2; exit 7"),
+        options=("--bundle", "../freeze-gate"),
+        cwd=job.folder / "deeper",
+        input="from outside\n",
+        env=os.environ | {"LANE": "fast"},
+    )
+    assert done.stdout == f"from outside\n{job.folder.resolve()}/deeper\n"
+    said = "freeze-gate oracle: sorted: failed in run 1 (sealed, egress attempts 0)"
+    assert done.stderr.splitlines() == ["fast", said]
+    assert done.returncode == 7
+
+
+@pytest.mark.parametrize("options", [(), OPEN], ids=["sealed", "open"])
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("true",), (True, "passed", 0)),
+        (("sh", "-c", "exit 1"), (False, "failed", 1)),
+        (("sh", "-c", "exit 2"), (False, "failed", 2)),
+        (("sh", "-c", "exit 139"), (False, "failed", 139)),
+        (("sh", "-c", "kill -KILL $$"), (False, "crashed", 137)),
+        (("sh", "-c", "kill -SEGV $$"), (False, "crashed", 139)),
+        (("sh", "-c", "kill -TERM $$"), (False, "crashed", 143)),
+        (("no-such-command",), (False, "failed", 127)),
+        (("./no/such/command",), (False, "failed", 127)),
+        (("/etc/passwd",), (False, "failed", 126)),
+        (("/etc",), (False, "failed", 126)),
+    ],
+    ids=lambda value: "" if isinstance(value[0], bool) else " ".join(value),
+)
+def test_p13_o9_the_verdict_is_the_exit_status(
+    job: Job, words: tuple[str, ...], expected: tuple[bool, str, int], options: tuple[str, ...]
+) -> None:
+    """P13, O9: passed is exit status 0 alone; a command that is missing or cannot be executed is false."""
+    done = job.oracle(*words, options=options)
+    record = job.record()
+    assert done.returncode == expected[-1]
+    assert (record.oracle_passed, record.oracle.outcome, record.oracle.exit_code) == expected
+    assert record.oracle.egress == ("open" if options else "sealed")
+    assert record.oracle.fixture_sha256 == record.fixture_sha256
+
+
+@pytest.mark.parametrize("options", [(), OPEN], ids=["sealed", "open"])
+def test_p13_the_time_limit_is_a_fail(job: Job, options: tuple[str, ...]) -> None:
+    """P13: a command that does not end in time is ended: false, `timed_out`, 124."""
+    done = job.oracle("sleep", "600", options=("--timeout", "0.3", *options))
+    assert done.returncode == 124
+    oracle = job.record().oracle
+    assert (job.record().oracle_passed, oracle.outcome, oracle.exit_code) == (False, "timed_out", 124)
+    assert oracle.seconds is not None
+    assert 0.3 <= oracle.seconds < 60
+
+
+def test_the_record_says_crashed_before_the_command_starts(job: Job) -> None:
+    """While the command runs, the record on disk already says false and `crashed`."""
+    done = job.oracle("cat", "freeze-gate/records/sorted.json")
+    assert '"oracle_passed": false' in done.stdout
+    assert '"outcome": "crashed"' in done.stdout
+    assert '"runs": 1' in done.stdout
+    assert job.record().oracle_passed is True
+
+
+def test_what_ran_is_counted_and_timed(job: Job) -> None:
+    """The record says how long it took, and that nothing tried to get out: the own loopback is no attempt."""
+    program = (
+        "import socket\n"
+        "for family, host in ((socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1')):\n"
+        "    server = socket.create_server((host, 0), family=family)\n"
+        "    socket.create_connection(server.getsockname()[:2]).close()\n"
+        "socket.getaddrinfo('localhost', 80); socket.getaddrinfo('127.0.0.1', 80)\n"
+    )
+    done = job.python(program)
+    assert done.returncode == 0, done.stderr
+    assert job.record().oracle.egress_attempts == 0
+    assert job.record().oracle.seconds is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome"),
+    [("false", "true", "failed"), ("true", "false", "failed"), ("true", "true", "passed")],
+)
+def test_o6_a_second_run_can_only_lower_the_verdict(job: Job, first: str, second: str, outcome: str) -> None:
+    """O6: false then true is false, true then false is false, and `runs` counts both."""
+    assert [job.oracle(first).returncode, job.oracle(second).returncode] == [first == "false", second == "false"]
+    record = job.record()
+    assert (record.oracle.outcome, record.oracle_passed, record.oracle.runs) == (outcome, outcome == "passed", 2)
+
+
+def test_o2_a_missing_pinned_file_is_not_run(job: Job) -> None:
+    """O2: without the pinned file nothing runs, whatever the network could give: null, `not_run`, 3."""
+    job.pin().unlink()
+    done = job.oracle("touch", "ran", options=OPEN)
+    assert done.returncode == 3
+    assert "is not in the bundle" in done.stderr
+    assert not (job.folder / "ran").exists()
+    assert (job.record().oracle_passed, job.record().oracle.outcome) == (None, "not_run")
+
+
+def test_a_pin_that_does_not_match_is_not_run(job: Job) -> None:
+    """A pinned file with other bytes than its record says is no input: null, `not_run`, 3."""
+    job.pin().chmod(0o644)
+    job.pin().write_bytes(PAYLOAD + b"\n")
+    done = job.oracle("touch", "ran")
+    assert done.returncode == 3
+    assert "the pinned file hashes to" in done.stderr
+    assert not (job.folder / "ran").exists()
+    assert job.record().oracle.outcome == "not_run"
+
+
+def test_a_link_in_the_place_of_a_pin_is_not_run(job: Job) -> None:
+    """A link to the right bytes is no pin: what it leads to can change."""
+    pin = job.pin()
+    pin.rename(job.folder / "elsewhere")
+    pin.symlink_to(job.folder / "elsewhere")
+    done = job.oracle("touch", "ran")
+    assert done.returncode == 3
+    assert "link" in done.stderr
+    assert not (job.folder / "ran").exists()
+
+
+def test_an_id_without_a_record_gets_one_that_says_not_run(tmp_path: Path) -> None:
+    """Where nothing was captured, the record says so in its digest: missing evidence is not silence."""
+    job = Job(tmp_path)
+    done = job.oracle("true")
+    assert done.returncode == 3
+    assert "nothing is pinned under this id" in done.stderr
+    record = job.record()
+    assert (record.fixture_sha256, record.oracle_passed, record.oracle.outcome) == (None, None, "not_run")
+
+
+def test_a_run_that_could_not_start_takes_nothing_back(job: Job) -> None:
+    """An earlier fail stays a fail where a later run could not start."""
+    job.oracle("false")
+    before = job.record()
+    job.pin().unlink()
+    assert job.oracle("true").returncode == 3
+    assert job.record() == before
+
+
+def test_a_run_that_did_not_start_is_not_counted(job: Job) -> None:
+    """`not_run` leaves the record open for a new pin and a new run."""
+    pin = job.pin()
+    pin.rename(job.folder / "away")
+    job.oracle("true")
+    (job.folder / "away").rename(pin)
+    assert job.oracle("true").returncode == 0
+    assert (job.record().oracle_passed, job.record().oracle.runs) == (True, 1)
+
+
+def test_o4_an_oracle_that_rewrites_its_input_is_spoiled(job: Job) -> None:
+    """O4: the digest that the record then names is not the pin's; the verdict is false, the exit code at least 1."""
+    done = job.oracle("sh", "-c", "chmod u+w {fixture}; echo other >{fixture}", options=OPEN)
+    assert done.returncode == 1
+    assert "the pinned file changed while it ran: the run is spoiled" in done.stderr
+    record = job.record()
+    assert record.oracle_passed is False
+    assert record.oracle.fixture_sha256 not in (None, record.fixture_sha256)
+
+
+@pytest.mark.parametrize("repair", ["true", "false"])
+def test_o4_a_spoiled_run_stays_spoiled(job: Job, repair: str) -> None:
+    """O4: putting the bytes back and running again does not make the input right."""
+    job.oracle("sh", "-c", "chmod u+w {fixture}; echo other >{fixture}; exit 3", options=OPEN)
+    spoiled = job.record().oracle.fixture_sha256
+    job.pin().write_bytes(PAYLOAD)
+    job.oracle(repair)
+    assert job.record().oracle.fixture_sha256 == spoiled
+    assert job.record().oracle_passed is False
+    assert job.record().oracle.egress == "open"
+
+
+def test_the_last_write_comes_from_memory(job: Job) -> None:
+    """Without a seal the oracle can edit its record; what it wrote is not believed, and spoils the run."""
+    forge = (
+        "import pathlib; path = pathlib.Path('freeze-gate/records/sorted.json');"
+        "path.write_text(path.read_text().replace('false', 'true').replace('crashed', 'passed')); raise SystemExit(4)"
+    )
+    done = job.python(forge, options=OPEN)
+    assert done.returncode == 4
+    assert "its record changed while it ran" in done.stderr
+    assert (job.record().oracle_passed, job.record().oracle.exit_code) == (False, 4)
+
+
+@pytest.mark.parametrize(
+    "destroy",
+    [
+        "rm -r freeze-gate",
+        "rm freeze-gate/records/sorted.json",
+        "rm freeze-gate/records/sorted.json; mkfifo freeze-gate/records/sorted.json",
+        "rm freeze-gate/records/sorted.json; mkdir -p freeze-gate/records/sorted.json/x",
+        "rm -r freeze-gate/records; mkdir outside; ln -s ../outside freeze-gate/records",
+        "rm {fixture}; mkfifo {fixture}",
+        "echo x >freeze-gate/records/sorted.json",
+    ],
+)
+def test_whatever_the_oracle_does_to_the_bundle_the_record_says_false(job: Job, destroy: str) -> None:
+    """Without a seal the bundle can be torn down; nothing hangs, nothing is written through a link, nothing passes."""
+    done = job.oracle("sh", "-c", destroy, options=OPEN)
+    assert done.returncode == 1
+    assert "spoiled" in done.stderr
+    assert job.record().oracle_passed is False
+    assert not list(job.folder.glob("outside/*"))
+
+
+def test_two_oracles_at_once_do_not_wash_a_fail_away(job: Job) -> None:
+    """One that fails and one that passes, side by side on one id, leave false."""
+    slow = job.start("sh", "-c", "echo up; read line; exit 0", options=OPEN, stdin=-1)
+    assert slow.stdout is not None
+    assert slow.stdout.readline() == "up\n"
+    assert job.oracle("false", options=OPEN).returncode == 1
+    slow.communicate("go on\n", timeout=60)
+    assert slow.returncode == 1
+    assert job.record().oracle_passed is False
+
+
+def test_a_bundle_that_a_seal_would_hide_is_not_run(tmp_path: Path) -> None:
+    """A bundle below `/run` cannot be shown inside: the message says where the trouble is."""
+    if not os.access("/run", os.W_OK):
+        pytest.skip("only root can put a bundle below /run")
+    folder = Path("/run") / f"freeze-gate-test-{os.getpid()}"
+    folder.mkdir()
+    try:
+        job = new_job(folder)
+        done = job.oracle("true", cwd=tmp_path, options=("--bundle", str(folder / "freeze-gate")))
+        assert done.returncode == 3
+        assert "below /run, which a seal hides" in done.stderr
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "soon"])
+def test_a_time_limit_is_a_number_of_seconds_above_zero(job: Job, value: str) -> None:
+    """A bad `--timeout` is a usage error; nothing runs."""
+    done = job.oracle("true", options=(f"--timeout={value}",))
+    assert done.returncode == 2
+    assert "seconds" in done.stderr
+    assert job.record() == Record("sorted", job.record().fixture_sha256, job.record().fixture_path, None, None)
+
+
+def test_a_command_is_required(job: Job) -> None:
+    """Without a command the usage is shown, with exit code 2."""
+    done = subprocess.run(command(), cwd=job.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "CMD" in done.stderr

@@ -27,7 +27,7 @@ COMMANDS: Final = {
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run one command and return its exit code. The one `except` for the errors that a person can do something about."""
+    """Run one command and return its exit code. The one `except` for errors that a person can do something about."""
     world = World(environ, lambda: datetime.now(UTC), sys.stdin.buffer, sys.stdout, sys.stderr)
     if list(argv) == ["gate"]:  # takes its inputs from the environment: no parser to import
         return _run("gate", None, world)

@@ -1,46 +1,23 @@
 """From the two sides that a user names to all that they show: list, choose, download, verify, read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from freeze_gate.choose import Candidate, Choice, Slot, are_attempts, attempt_at, settle, slot_of_artifact, slots_of_name
-from freeze_gate.errors import NoVerdictError
+from freeze_gate.archives import Archives, Read
+from freeze_gate.attempts import Attempts
+from freeze_gate.choose import Choice, are_attempts, settle
 from freeze_gate.event import Event
-from freeze_gate.evidence.archive import ArchiveError, open_tree
-from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.evidence.side import Artifact, Fault, Other, Side, Source
-from freeze_gate.github.artifacts import get_artifact, get_attempt, list_artifacts
-from freeze_gate.github.download import Downloads
+from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.http import Api
 from freeze_gate.inputs import Inputs, Wanted
+from freeze_gate.naming import Candidate, Slot, slot_of_artifact, slots_of_name
 
-WORKERS: Final = 8
-"""Downloads at a time: enough to hide the latency of a hundred shards, far below GitHub's hundred."""
-
-RESERVE: Final = 12
-"""Calls that must be left after the downloads: the policy, the pull request, the label or five tickets."""
-
-AFFORDABLE: Final = (
-    "merge the shards into one artifact first (`actions/upload-artifact/merge`), which costs one call a side, or wait "
-    "until the limit is reset"
-)
-
-
-class Read(NamedTuple):
-    """An artifact with what is in it."""
-
-    source: Source
-    sides: tuple[tuple[str, Side], ...] = ()
-
-    @property
-    def attempt(self) -> int | None:
-        """The one attempt that all of its records name."""
-        named = {side.record.run.run_attempt for _, side in self.sides if side.record}
-        return named.pop() if len(named) == 1 else None
+Listings = dict[int, tuple[Artifact, ...]]
+"""The artifacts of runs, by the run's id."""
 
 
 class Collected(NamedTuple):
@@ -52,157 +29,118 @@ class Collected(NamedTuple):
 
 
 class Collector:
-    """Collects the evidence of one gate. Artifacts are kept in `folder`, each read once."""
+    """Collects the evidence of one gate."""
 
-    def __init__(self, api: Api, downloads: Downloads, folder: Path, event: Event, say: Callable[[str], None]) -> None:  # noqa: PLR0913
+    def __init__(self, api: Api, archives: Archives, event: Event) -> None:
         self._api = api
-        self._downloads = downloads
-        self._folder = folder
+        self._archives = archives
         self._event = event
-        self._say = say
-        self._read: dict[int, Read] = {}
-        self._placed: dict[int, int] = {}  # attempts by artifact, where GitHub's word says them
+        self._attempts = Attempts(api, event)
+        self._placed: dict[int, int] = {}  # attempts by artifact, where only the time of its upload says them
 
     def collect(self, inputs: Inputs) -> Collected:
         """Collect both sides. Raises `UsageError`, and `NoVerdictError` where GitHub cannot be asked."""
-        slots = self._slots(inputs)
-        needed = {artifact.id: artifact for slot in slots for artifact in slot.needed}
-        self._afford(len(needed))
-        self._fetch(needed.values())
-        choices = [choice for slot in slots for choice in self._settle(slot, inputs)]
-        used = {choice.artifact.id for choice in choices if choice.artifact}
-        others = {other.id: other for slot in slots for other in slot.others if other.id not in used}
+        runs = {FIRST: self._run_id(inputs.first), RERUN: self._run_id(inputs.rerun)}
+        slots = self._slots(inputs, runs)
+        self._archives.fetch(artifact for slot in slots for artifact in slot.needed)
+        choices = [choice for slot in slots for choice in self._settle(slot, runs)]
         return Collected(
-            self._shown(FIRST, choices, inputs), self._shown(RERUN, choices, inputs), tuple(others.values())
+            self._shown(FIRST, choices, runs[FIRST]),
+            self._shown(RERUN, choices, runs[RERUN]),
+            tuple(_others(slots, choices)),
         )
 
     def others(self, artifacts: Sequence[Artifact]) -> tuple[Other, ...]:
-        """Read what other attempts left: an artifact that cannot be read is an entry of its own. Raises `NoVerdictError`."""
-        self._afford(sum(artifact.id not in self._read for artifact in artifacts))
-        self._fetch(artifacts)
-        return tuple(
-            Other(name, side)
-            for artifact in artifacts
-            for name, side in self._read[artifact.id].sides or ((None, Side(self._read[artifact.id].source)),)
-        )
+        """Read what other attempts left; one that cannot be read is an entry of its own. Raises `NoVerdictError`."""
+        self._archives.fetch(artifacts)
+        return tuple(other for artifact in artifacts for other in _as_others(self._archives.read(artifact)))
 
-    def path(self, artifact: Artifact) -> Path:
-        """Return where an artifact's bytes are kept."""
-        return self._folder / str(artifact.id)
+    def _run_id(self, wanted: Wanted) -> int:
+        return wanted.run_id or self._event.run_id
 
-    def _slots(self, inputs: Inputs) -> list[Slot]:
-        first, rerun = (wanted.run_id or self._event.run_id for wanted in (inputs.first, inputs.rerun))
-        attempts = are_attempts(inputs.first, inputs.rerun, one_run=first == rerun)
+    def _slots(self, inputs: Inputs, runs: Mapping[str, int]) -> list[Slot]:
+        attempts = are_attempts(inputs.first, inputs.rerun, one_run=runs[FIRST] == runs[RERUN])
         listings = self._listings(inputs, attempts=attempts)
-        if attempts and inputs.first.name is not None:
-            return slots_of_name(inputs.first.name, (FIRST, RERUN), listings[first])
-        return [
-            slot
-            for side, wanted, run_id in ((FIRST, inputs.first, first), (RERUN, inputs.rerun, rerun))
-            for slot in self._side_slots(side, wanted, listings[run_id])
-        ]
+        if attempts:
+            return slots_of_name(str(inputs.first.name), (FIRST, RERUN), listings[runs[FIRST]])
+        sides = ((FIRST, inputs.first), (RERUN, inputs.rerun))
+        return [slot for side, wanted in sides for slot in self._of_side(side, wanted, listings)]
 
-    def _side_slots(self, side: str, wanted: Wanted, listing: Sequence[Artifact]) -> list[Slot]:
+    def _of_side(self, side: str, wanted: Wanted, listings: Listings) -> list[Slot]:
+        listing = listings[self._run_id(wanted)]
         if wanted.artifact_id is None:
-            return slots_of_name(wanted.name or "", (side,), listing)
+            return slots_of_name(str(wanted.name), (side,), listing)
         listed = next((artifact for artifact in listing if artifact.id == wanted.artifact_id), None)
         found = listed or get_artifact(self._api, wanted.artifact_id)
         if isinstance(found, Fault):
             return [Slot(f"artifact {wanted.artifact_id}", (side,), (), fault=found)]
-        return [slot_of_artifact(side, found, listing)]
+        if found.run_id and found.run_id not in listings:  # its run was not named, and its other attempts count too
+            listings[found.run_id] = list_artifacts(self._api, found.run_id)
+        return [slot_of_artifact(side, found, listings.get(found.run_id or 0, listing))]
 
-    def _listings(self, inputs: Inputs, *, attempts: bool) -> Mapping[int, tuple[Artifact, ...]]:
+    def _listings(self, inputs: Inputs, *, attempts: bool) -> Listings:
         """List each run once, both at the same time; ask again while something that was named is not there."""
         wanted: dict[int, list[Wanted]] = {}
         for one in (inputs.first, inputs.rerun):
-            wanted.setdefault(one.run_id or self._event.run_id, []).append(one)
-        several = 2 if attempts and self._event.run_attempt > 1 else 1
+            wanted.setdefault(self._run_id(one), []).append(one)
 
         def listing(run_id: int) -> tuple[Artifact, ...]:
-            return list_artifacts(self._api, run_id, lambda found: all(_is_there(one, found, several) for one in wanted[run_id]))
+            several = 2 if attempts and (self._attempts.known(run_id) or 1) > 1 else 1
+            return list_artifacts(
+                self._api, run_id, lambda found: all(_is_there(one, found, several) for one in wanted[run_id])
+            )
 
         with ThreadPoolExecutor(len(wanted)) as pool:
             return dict(zip(wanted, pool.map(listing, wanted), strict=True))
 
-    def _afford(self, calls: int) -> None:
-        left = self._api.remaining
-        self._say(f"reading {calls} artifacts, one API call each; {'an unknown number' if left is None else left} left this hour")
-        if left is not None and calls and calls + RESERVE > left:
-            raise NoVerdictError(
-                f"reading {calls} artifacts takes {calls} of the {left} API calls that are left this hour, and {RESERVE} "
-                f"more are kept for what follows; {AFFORDABLE}"
-            )
+    def _settle(self, slot: Slot, runs: Mapping[str, int]) -> list[Choice]:
+        run_id = runs[slot.sides[0]]
+        return settle(slot, lambda candidate: self._attempt(candidate, run_id), self._attempts.known(run_id))
 
-    def _fetch(self, artifacts: Iterable[Artifact]) -> None:
-        wanted = [artifact for artifact in artifacts if artifact.id not in self._read]
-        if wanted:
-            with ThreadPoolExecutor(min(WORKERS, len(wanted))) as pool:
-                self._read |= {read.source.artifact.id: read for read in pool.map(self._one, wanted) if read.source.artifact}
-
-    def _one(self, artifact: Artifact) -> Read:
-        """Download, verify, and only then open one artifact."""
-        path = self.path(artifact)
-        with path.open("w+b") as file:
-            arrived = self._downloads.fetch(artifact, file)
-        source = Source(artifact.name, artifact, arrived.sha256, artifact.run_id, fault=arrived.fault)
-        if arrived.fault:
-            return Read(source)
-        try:
-            with open_tree(path) as tree:
-                return Read(source, tuple(BundleReader(tree, source).sides()))
-        except ArchiveError as error:
-            return Read(source._replace(fault=error.fault))
-
-    def _settle(self, slot: Slot, inputs: Inputs) -> list[Choice]:
-        run_id = self._run_id(slot.sides[0], inputs)
-        newest = self._newest_attempt(run_id)
-        return settle(slot, lambda candidate: self._attempt(candidate, run_id, newest), newest)
-
-    def _attempt(self, candidate: Candidate, run_id: int, newest: int | None) -> int | None:
+    def _attempt(self, candidate: Candidate, run_id: int) -> int | None:
         """Say which attempt made a candidate: by its name, else its records, else the time of its upload."""
-        artifact = candidate.artifact
-        placed = candidate.attempt
-        if placed is None:
-            if said := self._read_one(artifact).attempt:
-                return said
-            starts = {n: get_attempt(self._api, run_id, n).started_at for n in range(1, (newest or 0) + 1)}
-            placed = attempt_at(artifact.created_at, starts)
-        if placed is not None:
-            self._placed[artifact.id] = placed
-        return placed
+        said = candidate.attempt or self._archives.read(candidate.artifact).attempt
+        if said is None and (placed := self._attempts.at(run_id, candidate.artifact.created_at)):
+            self._placed[candidate.artifact.id] = placed
+        return said or self._placed.get(candidate.artifact.id)
 
-    def _read_one(self, artifact: Artifact) -> Read:
-        self._fetch([artifact])
-        return self._read[artifact.id]
-
-    def _shown(self, side: str, choices: Iterable[Choice], inputs: Inputs) -> Shown:
-        mine = [self._chosen(choice, inputs) for choice in choices if choice.side == side]
+    def _shown(self, side: str, choices: Iterable[Choice], run_id: int) -> Shown:
+        mine = [self._chosen(choice, run_id) for choice in choices if choice.side == side]
         return gather((read.source for read in mine), (found for read in mine for found in read.sides))
 
-    def _chosen(self, choice: Choice, inputs: Inputs) -> Read:
+    def _chosen(self, choice: Choice, run_id: int) -> Read:
         """Return what was read of a choice, with what GitHub says of its run."""
-        wanted = inputs.first if choice.side == FIRST else inputs.rerun
-        run_id = self._run_id(choice.side, inputs)
-        if choice.artifact is None:
-            label = wanted.name or f"artifact {wanted.artifact_id}"
-            return Read(Source(label, run_id=run_id, newest_attempt=self._newest_attempt(run_id), fault=choice.fault))
-        read = self._read_one(choice.artifact)
-        of_run = choice.artifact.run_id or run_id
-        source = read.source._replace(
-            run_id=of_run, attempt=self._placed.get(choice.artifact.id), newest_attempt=self._newest_attempt(of_run)
+        if choice.candidate is None:
+            newest = self._attempts.known(run_id)
+            return Read(Source(choice.label, run_id=run_id, newest_attempt=newest, fault=choice.fault))
+        artifact = choice.candidate.artifact
+        read = self._archives.read(artifact)
+        of_run = artifact.run_id or run_id
+        attempt = choice.candidate.attempt or self._placed.get(artifact.id)
+        return read.shown_as(
+            read.source._replace(
+                label=choice.label, run_id=of_run, attempt=attempt, newest_attempt=self._attempts.known(of_run)
+            )
         )
-        return Read(source, tuple((name, side._replace(source=source)) for name, side in read.sides))
-
-    def _run_id(self, side: str, inputs: Inputs) -> int:
-        return (inputs.first if side == FIRST else inputs.rerun).run_id or self._event.run_id
-
-    def _newest_attempt(self, run_id: int) -> int | None:
-        """Return the run's own attempt, known without a question where it is the run of the event."""
-        return self._event.run_attempt if run_id == self._event.run_id else None
 
 
 def _is_there(wanted: Wanted, listing: Sequence[Artifact], several: int) -> bool:
+    """Whether a listing is worth no second look. An id that is not in it is asked for by itself."""
     if wanted.artifact_id is not None:
-        return any(artifact.id == wanted.artifact_id for artifact in listing)
-    slots = slots_of_name(wanted.name or "", (FIRST,), listing)
-    return all(slot.fault is None and len(slot.candidates) >= several for slot in slots)
+        return bool(listing)
+    slots = slots_of_name(str(wanted.name), (FIRST,), listing)
+    return all(slot.candidates and len(slot.candidates) >= several for slot in slots)
+
+
+def _others(slots: Iterable[Slot], choices: Iterable[Choice]) -> Iterable[Artifact]:
+    """Return what other attempts left, without the artifacts that were chosen and copies of them."""
+    used = [choice.candidate.artifact for choice in choices if choice.candidate]
+    ids, digests = {artifact.id for artifact in used}, {artifact.digest for artifact in used if artifact.digest}
+    found = {artifact.id: artifact for slot in slots for artifact in slot.others}
+    return [artifact for artifact in found.values() if artifact.id not in ids and artifact.digest not in digests]
+
+
+def _as_others(read: Read) -> list[Other]:
+    if read.source.fault:
+        return [Other(None, Side(read.source))]
+    return [Other(name, side) for name, side in read.sides]

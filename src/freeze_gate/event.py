@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import UsageError
 
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]+)-[0-9a-f]{40}")
 """The branch that a merge queue tests; a base branch may hold slashes, so the last part counts."""
 
@@ -54,9 +55,9 @@ def read_event(environ: Mapping[str, str]) -> Event:
         repository=_needed(environ, "GITHUB_REPOSITORY", r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+"),
         api_url=environ.get("GITHUB_API_URL") or "https://api.github.com",
         server_url=environ.get("GITHUB_SERVER_URL") or "https://github.com",
-        run_id=int(_needed(environ, "GITHUB_RUN_ID", r"[0-9]{1,19}")),
-        run_attempt=int(_needed(environ, "GITHUB_RUN_ATTEMPT", r"[0-9]{1,9}")),
-        commit=environ.get("GITHUB_SHA") or None,
+        run_id=int(_needed(environ, "GITHUB_RUN_ID", r"[1-9][0-9]{0,14}")),
+        run_attempt=int(_needed(environ, "GITHUB_RUN_ATTEMPT", r"[1-9][0-9]{0,8}")),
+        commit=_commit(environ, "GITHUB_SHA"),
     )
     if event.name == "workflow_run":
         return _of_workflow_run(event, _at(payload, "workflow_run"))
@@ -69,19 +70,19 @@ def read_event(environ: Mapping[str, str]) -> Event:
 
 def _of_workflow_run(event: Event, run: Mapping[str, Any]) -> Event:
     """Return the event as the run that triggered this one saw it. `pull_requests` is empty for forks."""
-    numbers = [
-        _number(pull, "number")
-        for pull in run.get("pull_requests") or ()
-        if _number(pull, "base", "repo", "id") == _number(run, "repository", "id")
-    ]
     home, theirs = _number(run, "repository", "id"), _number(run, "head_repository", "id")
+    listed = _at(run, "pull_requests")
+    pulls = [pull for pull in listed or () if home and _number(pull, "base", "repo", "id") == home]
     return event._replace(
         run_id=_number(run, "id") or event.run_id,
         run_attempt=_number(run, "run_attempt") or event.run_attempt,
-        commit=_text(run, "head_sha"),
-        pull_request=numbers[0] if len(numbers) == 1 else None,
+        commit=_commit(run, "head_sha"),
+        pull_request=_number(pulls[0], "number") if len(pulls) == 1 else None,
         head=Head(
-            _text(run, "head_sha"), _text(run, "head_branch"), _text(run, "head_repository", "owner", "login"), theirs
+            sha=_commit(run, "head_sha"),
+            branch=_text(run, "head_branch"),
+            owner=_text(run, "head_repository", "owner", "login"),
+            repository_id=theirs,
         ),
         from_fork=theirs is None or theirs != home,
     )
@@ -90,13 +91,13 @@ def _of_workflow_run(event: Event, run: Mapping[str, Any]) -> Event:
 def _head(head: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     theirs = _number(head, "repo", "id")  # null once the fork is deleted
     return {
-        "head": Head(_text(head, "sha"), _text(head, "ref"), _text(head, "user", "login"), theirs),
+        "head": Head(_commit(head, "sha"), _text(head, "ref"), _text(head, "user", "login"), theirs),
         "from_fork": theirs is None or theirs != _number(base, "repo", "id"),
     }
 
 
 def _payload(path: str) -> Mapping[str, Any]:
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         payload = json.loads(Path(path).read_bytes())
         if isinstance(payload, dict):
             return payload
@@ -106,14 +107,16 @@ def _payload(path: str) -> Mapping[str, Any]:
 def _needed(environ: Mapping[str, str], name: str, pattern: str) -> str:
     value = environ.get(name, "")
     if not re.fullmatch(pattern, value):
-        raise UsageError(f"{name} is not set as GitHub Actions sets it; `freeze-gate gate` runs as a step of a workflow")
+        raise UsageError(
+            f"{name} is not set as GitHub Actions sets it; `freeze-gate gate` runs as a step of a workflow"
+        )
     return value
 
 
 def _at(value: Any, *path: str) -> Any:
     """Return what stands at a path of keys; an empty mapping where nothing does."""
     for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
+        value = value.get(key) if isinstance(value, Mapping) else None
     return value if value is not None else {}
 
 
@@ -125,3 +128,8 @@ def _number(value: Any, *path: str) -> int | None:
 def _text(value: Any, *path: str) -> str | None:
     found = _at(value, *path)
     return found if isinstance(found, str) and found else None
+
+
+def _commit(value: Any, *path: str) -> str | None:
+    found = _text(value, *path)
+    return found if found and _COMMIT.fullmatch(found) else None

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import NamedTuple
 
+from freeze_gate.archives import Archives
 from freeze_gate.collect import Collected, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.event import Event
@@ -15,11 +16,11 @@ from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
 from freeze_gate.inputs import Inputs
 from freeze_gate.posting import Poster
-from freeze_gate.report.lines import MISSING
+from freeze_gate.report.announce import headline, outputs, unread, word
 from freeze_gate.report.posted import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.report.view import View
-from freeze_gate.runner import Runner
+from freeze_gate.runner import Runner, undisturbed
 from freeze_gate.target import Target, find_target
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
@@ -35,6 +36,7 @@ class Gate(NamedTuple):
     event: Event
     today: date
     api: Api
+    archives: Archives
     collector: Collector
     runner: Runner
     view: View
@@ -43,15 +45,18 @@ class Gate(NamedTuple):
     def run(self) -> int:
         """Reach the verdict, deliver it, then post. Returns the exit code; raises where there is no verdict."""
         collected = self.collector.collect(self.inputs)
-        case = self._case(collected)
+        case, target, notes = self._case(collected), Target(self._number), unread(collected.others)
         result = judge(case)
-        target = Target(self.event.pull_request or self.inputs.pull_request)
         if any(verdict.freeze_allowed for verdict in result.verdicts):
             case, target = self._consult(case, collected)
-            result = judge(case)
-        self._deliver(case, result, target)
+            result, notes = judge(case), ()
+        self._deliver(case, result, target, notes)
         self._post(case, result, target)
         return result.exit_code
+
+    @property
+    def _number(self) -> int | None:
+        return self.inputs.pull_request or self.event.pull_request
 
     def _case(self, collected: Collected) -> Case:
         artifacts = [source.artifact for shown in (collected.first, collected.rerun) for source in shown.sources]
@@ -61,7 +66,7 @@ class Gate(NamedTuple):
             today=self.today,
             fail_on=self.inputs.fail_on,
             repository=self.event.repository,
-            pull_request=self.inputs.pull_request or self.event.pull_request,
+            pull_request=self._number,
             from_fork=self.event.from_fork or any(artifact and is_foreign(artifact) for artifact in artifacts),
             expected=self.inputs.expected,
             limits=Limits(artifact_bytes=self.inputs.max_artifact_bytes),
@@ -75,10 +80,7 @@ class Gate(NamedTuple):
             target = pool.submit(self._target, tested)
             earlier = pool.submit(self.collector.others, collected.others)
         found = target.result()
-        return (
-            case._replace(policy=policy.result(), pull_request=found.number, earlier=earlier.result()),
-            found,
-        )
+        return case._replace(policy=policy.result(), pull_request=found.number, earlier=earlier.result()), found
 
     def _policy(self) -> PolicyReading:
         file = read_file(self.api, self.inputs.policy)
@@ -86,72 +88,51 @@ class Gate(NamedTuple):
             from freeze_gate.policy_file import read_policy  # YAML is needed only where there is a policy
 
             return read_policy(file.payload, self.inputs.policy, self.today)
-        return PolicyReading("absent" if file.state == "absent" else "unusable", problems=(file.problem,) if file.problem else ())
+        if file.state == "absent":
+            return PolicyReading("absent")
+        return PolicyReading("unusable", problems=(file.problem or "the file could not be read",))
 
     def _target(self, tested: Artifact | None) -> Target:
         try:
             return find_target(self.api, self.event, self.inputs.pull_request, tested)
         except NoVerdictError as error:
-            return Target(self.inputs.pull_request or self.event.pull_request, str(error))
+            return Target(self._number, str(error), failed=True)
 
-    def _deliver(self, case: Case, result: Result, target: Target) -> None:
-        """Write the verdict everywhere before anything is posted. Raises `NoVerdictError` where nobody could read it."""
-        view = self.view
-        outputs = {"verdict-file": self.inputs.verdict_file}
+    def _deliver(self, case: Case, result: Result, target: Target, notes: tuple[str, ...]) -> None:
+        """Write the verdict everywhere, before anything is posted. Raises `NoVerdictError` if nobody could read it."""
+        verdict_file = self.inputs.verdict_file
         try:
-            self.write_verdict(encode(case, result))
+            with undisturbed():
+                self.write_verdict(encode(case, result))
         except FreezeGateError as error:
             self.runner.annotate("warning", str(error))
-            view = view._replace(notes=(*view.notes, str(error)))
-            outputs = {}
-        verdict = result.verdict
-        self.runner.deliver(summary(case, result, view), result.exit_code)
-        self.runner.set_outputs(
-            {
-                "failure-class": result.failure_class.value,
-                "freeze-allowed": _word(result.freeze_allowed),
-                "fixture-sha256": verdict.fixture_sha256 or MISSING,
-                "fixture-path": verdict.fixture_path or MISSING,
-                "reason": result.reason,
-                "freeze-active": _word(result.freeze_active),
-                "pull-request": str(target.number or ""),
-                **outputs,
-            }
-        )
-        self.runner.annotate(*_headline(result, case.fail_on))
+            verdict_file, notes = "", (*notes, str(error))
+        self.runner.deliver(summary(case, result, self.view._replace(notes=notes)), result.exit_code)
+        self.runner.set_outputs(outputs(result, target.number, verdict_file))
+        if case.policy.state == "unusable":
+            self.runner.annotate("warning", f"the policy file could not be used: {case.policy.problems[0]}")
+        self.runner.annotate(*headline(result, case.fail_on))
 
     def _post(self, case: Case, result: Result, target: Target) -> None:
         """Post, and say in the summary what was posted. Whatever fails here is a warning; the verdict stands."""
         planned = plan(case, result, tickets=self.inputs.tickets)
         if planned == Plan():
             return
-        done = Poster(self.api, self.inputs, self.view, self.collector).post(planned, case, target)
-        for warning in done.report.warnings:
-            self.runner.annotate("warning", warning)
-        self.runner.summarise(posted(done.report, self.view))
+        done = Poster(self.api, self.inputs, self.view, self.archives).post(planned, case, target)
         self.runner.set_outputs(
             {
-                "label-posted": _word(done.report.labelled is not None and not self.inputs.dry_run),
+                "label-posted": word(done.report.labelled is not None and not self.inputs.dry_run),
                 "issue-number": str(done.issue_number or ""),
                 "issue-url": done.issue_url or "",
             }
         )
+        for note in done.report.notes:
+            self.runner.annotate("notice", note)
+        for warning in done.report.warnings:
+            self.runner.annotate("warning", warning)
+        self.runner.summarise(posted(done.report, self.view))
 
 
 def is_foreign(artifact: Artifact) -> bool:
-    """Whether another repository's code made the artifact, as GitHub says it."""
-    return artifact.head_repository_id is not None and artifact.head_repository_id != artifact.repository_id
-
-
-def _word(value: bool) -> str:  # noqa: FBT001 - a value to print, no switch
-    return "true" if value else "false"
-
-
-def _headline(result: Result, fail_on: str) -> tuple[str, str]:
-    """Return the one annotation of the verdict: how loud, and what it says."""
-    words = f"{result.failure_class.value} ({result.reason}), freeze_allowed={_word(result.freeze_allowed)}; the step summary says why and what next"
-    if result.verdict.green:
-        return "notice", "nothing to mute: every pair is green"
-    if result.freeze_active:
-        return "notice", f"{words}; muted by a reviewer's freeze"
-    return ("warning" if fail_on == "never" else "error"), words
+    """Whether another repository's code made the artifact, as GitHub says it; a fork that was deleted is one."""
+    return artifact.repository_id is not None and artifact.head_repository_id != artifact.repository_id

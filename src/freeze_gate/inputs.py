@@ -124,7 +124,7 @@ INPUTS: Final = {
     "freeze-label": Input("freeze-request", _label),
     "refresh-label": Input("fixture-refresh", _label),
     "tickets": Input("true", _boolean),
-    "ticket-author": Input("github-actions[bot]", _line("a login", r"[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\[bot\])?")),
+    "ticket-author": Input("github-actions[bot]", _line("a login", r"[A-Za-z0-9][A-Za-z0-9_-]{0,98}(?:\[bot\])?")),
     "pull-request": Input("", _identity),
     "fail-on": Input("unfrozen", _fail_on),
     "dry-run": Input("false", _boolean),

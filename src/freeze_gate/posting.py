@@ -1,14 +1,15 @@
 """Doing what the plan says, and saying what became of it. A failure here changes no verdict: it is a warning."""
 
 from contextlib import ExitStack
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from freeze_gate.collect import Collector
+from freeze_gate.archives import Archives
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.evidence.archive import ArchiveError, open_tree, reading
+from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import open_pin
 from freeze_gate.evidence.difference import Difference, difference
 from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.tree import reading
 from freeze_gate.github.http import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.tickets import Posted as TicketPosted
@@ -20,8 +21,6 @@ from freeze_gate.report.view import View
 from freeze_gate.target import Target
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.plan import Plan
-
-NOTHING: Final = report.Posted()
 
 
 class Post(NamedTuple):
@@ -38,32 +37,35 @@ class Poster(NamedTuple):
     api: Api
     inputs: Inputs
     view: View
-    collector: Collector
+    archives: Archives
 
     def post(self, plan: Plan, case: Case, target: Target) -> Post:
         """Post what the plan says, or in a dry run only say it."""
-        labelled, warnings = self._label(plan, target)
+        label = self._label(plan, target)
         tickets = self._tickets(plan, case, target)
-        told = report.Posted(
-            labelled,
-            tuple(report.Ticket(str(pair.fixture_id), posted.outcome, posted.number) for pair, posted in tickets),
-            plan.over_cap,
-            (*plan.notes, *warnings, *(words for _, posted in tickets for words in posted.warnings)),
+        told = label._replace(
+            tickets=tuple(
+                report.Ticket(str(pair.fixture_id), posted.outcome, posted.number) for pair, posted in tickets
+            ),
+            over_cap=plan.over_cap,
+            warnings=(*label.warnings, *(words for _, posted in tickets for words in posted.warnings)),
+            notes=(*label.notes, *plan.notes),
         )
         first = next((posted for _, posted in tickets if posted.number is not None), None)
         return Post(told, first and first.number, first and first.url)
 
-    def _label(self, plan: Plan, target: Target) -> tuple[int | None, tuple[str, ...]]:
+    def _label(self, plan: Plan, target: Target) -> report.Posted:
         if not plan.label:
-            return None, ()
+            return report.Posted()
         if target.number is None or target.obstacle:
-            return None, (f"the label was not added: {target.obstacle}",)
+            words = (f"the label was not added: {target.obstacle}",)
+            return report.Posted(warnings=words) if target.failed else report.Posted(notes=words)
         try:
             if not self.inputs.dry_run:
                 add_label(self.api, target.number, self.inputs.freeze_label)
         except NoVerdictError as error:
-            return None, (f"the label was not added: {error}",)
-        return target.number, ()
+            return report.Posted(warnings=(f"the label was not added: {error}",))
+        return report.Posted(target.number)
 
     def _tickets(self, plan: Plan, case: Case, target: Target) -> list[tuple[Pair, TicketPosted]]:
         pairs = [case.pairs[place] for place in plan.tickets]
@@ -91,7 +93,7 @@ class Poster(NamedTuple):
                 for side in (pair.first, pair.rerun):
                     if side.source.artifact is None or side.record is None:
                         return None
-                    tree = stack.enter_context(open_tree(self.collector.path(side.source.artifact)))
+                    tree = stack.enter_context(open_tree(self.archives.path(side.source.artifact)))
                     pins.append(stack.enter_context(open_pin(tree, side.record)))
                 return difference(*pins)
         except ArchiveError:

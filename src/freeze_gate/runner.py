@@ -5,7 +5,7 @@ https://docs.github.com/actions/reference/workflows-and-actions/workflow-command
 
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -52,18 +52,18 @@ class Runner:
 
     def say(self, text: str) -> None:
         """Write one line to the log. What a stranger wrote cannot become a workflow command in it."""
-        print(log(text), file=self._out, flush=True)
+        self._print(log(text))
 
     def annotate(self, level: str, text: str, title: str = "Freeze Gate") -> None:
-        """Show one `notice`, `warning` or `error` on the run's page; warnings beyond the runner's count are log lines."""
+        """Show a `notice`, `warning` or `error` on the run's page; warnings beyond the runner's count are log lines."""
         self._warnings += level == "warning"
         if self._warnings > MAX_WARNINGS and level == "warning":
             self.say(f"warning: {text}")
         else:
-            print(annotation(level, text, title), file=self._out, flush=True)
+            self._print(annotation(level, text, title))
 
     def set_outputs(self, outputs: Mapping[str, str]) -> None:
-        """Set outputs of the step; the last value of a name counts. Raises `NoVerdictError`, `ValueError` for a line end."""
+        """Set outputs of the step; the last value of a name counts. Raises `NoVerdictError`, `ValueError`."""
         lines = []
         for name, value in outputs.items():
             if name not in OUTPUTS or "\n" in value or "\r" in value:
@@ -77,7 +77,7 @@ class Runner:
         self._append("GITHUB_STEP_SUMMARY", text)
 
     def deliver(self, text: str, exit_code: int) -> None:
-        """Append the summary that holds the four lines. Undisturbed: no signal can part the lines from the exit code."""
+        """Append the summary that holds the four lines. No signal can part the lines from the exit code."""
         with undisturbed():
             self.summarise(text)
             self.delivered = exit_code
@@ -85,9 +85,16 @@ class Runner:
     def _append(self, variable: str, text: str) -> None:
         path = self._environ.get(variable)
         if not path:
-            raise NoVerdictError(f"{variable} is not set: there is nowhere to write to; run this as a step of a workflow")
+            raise NoVerdictError(
+                f"{variable} is not set: there is nowhere to write to; run this as a step of a workflow"
+            )
         try:
-            with Path(path).open("a", encoding="utf-8", newline="\n") as file:
+            with Path(path).open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 file.write(text)
         except OSError as error:
             raise NoVerdictError(f"the file that {variable} names cannot be written: {error.strerror}") from None
+
+    def _print(self, line: str) -> None:
+        """Print, if there is still somebody who reads the log: no verdict depends on it."""
+        with suppress(OSError, ValueError):
+            print(line, file=self._out, flush=True)

@@ -1,10 +1,12 @@
 """A GitHub on the loopback, and a clock that waits without waiting."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from freeze_gate.github.http import Api, Token
+from tests.integration.gate_run import Job
 from tests.standin import Pretended, Standin
 
 REPOSITORY = "octo-org/widgets"
@@ -29,3 +31,10 @@ def api(github: Standin, pretended: Pretended) -> Iterator[Api]:
     """Return a client of that repository that may wait for two minutes."""
     with Api(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
         yield client
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    """Return a job that runs the gate, against a stand-in of its own in real time."""
+    with Standin() as standin:
+        yield Job(tmp_path, standin)

@@ -27,9 +27,15 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the verdict document instead of the four lines")
     parser.add_argument("--policy", metavar="FILE", type=Path, help="a policy file, such as .github/freeze-gate.yml")
     parser.add_argument(
-        "--expect", metavar="ID", action="append", default=[], help="a fixture id or glob that must be there; repeatable"
+        "--expect",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="a fixture id or glob that must be there; repeatable",
     )
-    parser.add_argument("--fail-on", choices=("unfrozen", "never"), default="unfrozen", help="never: always exit 0 or 2")
+    parser.add_argument(
+        "--fail-on", choices=("unfrozen", "never"), default="unfrozen", help="never: always exit 0 or 2"
+    )
     parser.add_argument("--verdict-file", metavar="FILE", type=Path, help="write the verdict document here as well")
 
 
@@ -41,10 +47,10 @@ def run(args: Namespace, world: World) -> int:
         case = case._replace(policy=_policy(args.policy, case))
         result = judge(case)
     document = encode(case, result)
-    if args.verdict_file:
-        write_file(args.verdict_file.parent, args.verdict_file.name, document)
     world.out.write(document.decode("ascii") if args.json else four_lines(result))
     print(_words(result), file=world.err)
+    if args.verdict_file:
+        write_file(args.verdict_file.parent, args.verdict_file.name, document)
     return result.exit_code
 
 

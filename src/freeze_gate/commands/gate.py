@@ -6,15 +6,16 @@ import shutil
 import signal
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
-from freeze_gate.runner import OUTPUTS, Runner
+from freeze_gate.runner import OUTPUTS, Runner, undisturbed
 from freeze_gate.world import World
 
 _CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_ENDED: Final = "The step was ended from outside (SIGTERM) before there was a verdict."
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -23,22 +24,37 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(_args: object, world: World) -> int:
-    """Run the action. The closed outputs are written before anything that takes time, even an import."""
-    runner = Runner(world.environ, world.out)
-    folder = Path(tempfile.mkdtemp(prefix="freeze-gate-"))
+    """Run the action. The closed outputs are written before anything that takes time, even an import.
+
+    A SIGTERM that comes early waits until there is an answer to it; one that comes when the exit code is known is
+    ignored.
+    """
+    runner, folder = Runner(world.environ, world.out), None
     try:
-        signal.signal(signal.SIGTERM, lambda number, _frame: _terminated(number, runner, folder))
-        runner.set_outputs(OUTPUTS)
+        with undisturbed():
+            runner.set_outputs(OUTPUTS)
+            folder = _new_folder()
+            signal.signal(signal.SIGTERM, _ending(runner, folder))
         return _gate(runner, folder, world)
     except FreezeGateError as error:
         return _without_verdict(runner, error, world)
     except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines, nor with a class
         return _without_verdict(runner, NoVerdictError(f"an error in Freeze Gate itself: {_whereabouts(error)}"), world)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _new_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="freeze-gate-"))
+    except OSError as error:
+        raise NoVerdictError(f"no temporary folder can be made ({error.strerror}): free some space") from None
 
 
 def _gate(runner: Runner, folder: Path, world: World) -> int:
+    from freeze_gate.archives import Archives
     from freeze_gate.collect import Collector
     from freeze_gate.event import read_event
     from freeze_gate.gate import Gate
@@ -63,12 +79,14 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
         Api(event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):
+        archives = Archives(api, downloads, folder, runner.say)
         return Gate(
             inputs=inputs,
             event=event,
             today=world.now().date(),
             api=api,
-            collector=Collector(api, downloads, folder, event, runner.say),
+            archives=archives,
+            collector=Collector(api, archives, event),
             runner=runner,
             view=view,
             write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, payload),
@@ -77,8 +95,11 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
 
 def _refuse_foreign_trust(environ: Mapping[str, str], workspace: Path) -> None:
     """Refuse certificates from the workspace: it is the patch's checkout, and who it trusts could be anybody."""
+    inside = {Path(os.path.abspath(workspace)), workspace.resolve()}  # noqa: PTH100 - as named, and as links lead
     for name in _CA_BUNDLES:
-        if (value := environ.get(name)) and Path(value).resolve().is_relative_to(workspace.resolve()):
+        value = environ.get(name)
+        places = [Path(os.path.abspath(value)), Path(value).resolve()] if value else []  # noqa: PTH100 - as above
+        if any(place.is_relative_to(folder) for place in places for folder in inside):
             raise UsageError(f"{name} is {value!r}, inside the workspace; allowed: a file outside the checkout")
 
 
@@ -95,31 +116,41 @@ def _without_verdict(runner: Runner, error: FreezeGateError, world: World) -> in
         runner.annotate("warning", f"after the verdict: {error}")
         return runner.delivered
     try:
-        _close(runner, error)
+        runner.deliver(_closing(str(error)), error.exit_code)
+        runner.set_outputs(OUTPUTS)
     except NoVerdictError as nowhere:
-        print(f"freeze-gate gate: unclassified: {nowhere}", file=world.err)
         runner.annotate("error", f"unclassified: {error}")
+        print(f"freeze-gate gate: unclassified: {nowhere}", file=world.err)
         return NoVerdictError.exit_code
     runner.annotate("error", f"unclassified: {error}")
     return error.exit_code
 
 
-def _close(runner: Runner, error: FreezeGateError) -> None:
+def _closing(message: str) -> str:
     from freeze_gate.report.summary import unreached
     from freeze_gate.report.view import View
 
-    runner.deliver(unreached(str(error), View()), error.exit_code)
-    runner.set_outputs(OUTPUTS)
+    return unreached(message, View())
 
 
-def _terminated(number: int, runner: Runner, folder: Path) -> None:
-    """End at once, whatever other threads wait for: the runner kills the container a few seconds later."""
-    try:
-        if runner.delivered is None:
-            _close(runner, NoVerdictError(f"the step was ended from outside ({signal.Signals(number).name})"))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os._exit(NoVerdictError.exit_code if runner.delivered is None else runner.delivered)
+def _ending(runner: Runner, folder: Path) -> Callable[[int, object], None]:
+    """Return what SIGTERM does: end at once, whatever other threads wait for, because the container is killed soon.
+
+    The text is made beforehand: a signal may come in the middle of an import.
+    """
+    closing = _closing(_ENDED)
+
+    def end(_number: int, _frame: object) -> None:
+        try:
+            if runner.delivered is None:
+                runner.deliver(closing, NoVerdictError.exit_code)
+        except NoVerdictError as nowhere:
+            os.write(2, f"freeze-gate gate: unclassified: {nowhere}\n".encode())
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os._exit(NoVerdictError.exit_code if runner.delivered is None else runner.delivered)
+
+    return end
 
 
 def _whereabouts(error: Exception) -> str:

@@ -31,13 +31,17 @@ def configure(parser: ArgumentParser) -> None:
         type=Path,
         help="given twice, first run then rerun: hash the pins in these folders or zips again as well",
     )
-    parser.add_argument("--statement", metavar="OUT", type=Path, help="write an in-toto statement about a consistent verdict")
+    parser.add_argument(
+        "--statement", metavar="OUT", type=Path, help="write an in-toto statement about a consistent verdict"
+    )
 
 
 def run(args: Namespace, world: World) -> int:
     """Print "consistent", or what differs. Exit 0 or 1; 2 where the arguments are wrong."""
     if len(args.bundle) not in (0, 2):
-        raise UsageError(f"--bundle is given {len(args.bundle)} times; allowed: twice (first run, rerun), or not at all")
+        raise UsageError(
+            f"--bundle is given {len(args.bundle)} times; allowed: twice (first run, rerun), or not at all"
+        )
     try:
         payload = args.verdict.read_bytes()
     except OSError as error:
@@ -48,8 +52,14 @@ def run(args: Namespace, world: World) -> int:
     if findings:
         return 1
     if args.statement:
-        args.statement.write_bytes(statement(json.loads(payload), decode(payload).case))
-    print(f"{log(args.verdict.name)}: consistent: the result follows from the evidence that the file names", file=world.out)
+        try:
+            args.statement.write_bytes(statement(json.loads(payload), decode(payload).case))
+        except OSError as error:
+            raise UsageError(f"{args.statement.name!r} cannot be written: {error.strerror}") from None
+    print(
+        f"{log(args.verdict.name)}: consistent: the result follows from the evidence that the file names",
+        file=world.out,
+    )
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What follows from a result: which label and which tickets. A value, so that a dry run shows exactly what would be done."""
+"""What follows from a result: which label, which tickets. A value, so that a dry run can show what would be done."""
 
 from typing import Final, NamedTuple
 
@@ -30,6 +30,8 @@ def plan(case: Case, result: Result, *, tickets: bool) -> Plan:
     if drifted and not tickets:
         return Plan(label, notes=("refresh tickets are switched off by the input `tickets`",))
     if drifted and case.from_fork:
-        return Plan(label, notes=("the evidence comes from another repository, so no refresh ticket is opened or updated",))
+        return Plan(
+            label, notes=("the evidence comes from another repository, so no refresh ticket is opened or updated",)
+        )
     over_cap = tuple(str(result.verdicts[place].fixture_id) for place in drifted[MAX_TICKETS:])
     return Plan(label, tuple(drifted[:MAX_TICKETS]), over_cap)

@@ -1,0 +1,41 @@
+"""Which attempt of a run was going on at a given time, for artifacts that say so neither by name nor by record."""
+
+from freeze_gate.event import Event
+from freeze_gate.github.artifacts import get_attempt, get_run
+from freeze_gate.github.http import Api
+
+
+class Attempts:
+    """What GitHub says of the attempts of runs; each is asked for once, and only where nothing else tells."""
+
+    def __init__(self, api: Api, event: Event) -> None:
+        self._api = api
+        self._newest = {event.run_id: event.run_attempt}
+        self._starts: dict[tuple[int, int], str | None] = {}
+
+    def known(self, run_id: int) -> int | None:
+        """Return the number of a run's newest attempt, where it is known without a question."""
+        return self._newest.get(run_id)
+
+    def at(self, run_id: int, created_at: str | None) -> int | None:
+        """Return the attempt in whose time window an artifact was created; None where that is not certain.
+
+        All times are UTC to the second, so an upload in the very second of a start has two answers: None. Raises
+        `ApiError`.
+        """
+        if created_at is None:
+            return None
+        if run_id not in self._newest:
+            self._newest[run_id] = get_run(self._api, run_id).attempt
+        for attempt in range(self._newest[run_id], 0, -1):
+            started = self._start(run_id, attempt)
+            if started is None or started == created_at:
+                return None
+            if started < created_at:
+                return attempt
+        return None
+
+    def _start(self, run_id: int, attempt: int) -> str | None:
+        if (run_id, attempt) not in self._starts:
+            self._starts[run_id, attempt] = get_attempt(self._api, run_id, attempt).started_at
+        return self._starts[run_id, attempt]

@@ -1,0 +1,52 @@
+"""What a run puts out and announces, word by word: its outputs, its one annotation, what it left unread."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from freeze_gate.evidence.side import Artifact
+from freeze_gate.report.lines import MISSING
+from freeze_gate.verdict.case import Result
+
+_NAMED: Final = 20
+
+
+def outputs(result: Result, pull_request: int | None, verdict_file: str) -> dict[str, str]:
+    """Return the outputs of a verdict. `verdict_file` is "" where none was written."""
+    verdict = result.verdict
+    return {
+        "failure-class": result.failure_class.value,
+        "freeze-allowed": word(result.freeze_allowed),
+        "fixture-sha256": verdict.fixture_sha256 or MISSING,
+        "fixture-path": verdict.fixture_path or MISSING,
+        "reason": result.reason,
+        "freeze-active": word(result.freeze_active),
+        "pull-request": str(pull_request or ""),
+        "verdict-file": verdict_file,
+    }
+
+
+def headline(result: Result, fail_on: str) -> tuple[str, str]:
+    """Return the one annotation of the verdict: how loud, and what it says."""
+    words = (
+        f"{result.failure_class.value} ({result.reason}), freeze_allowed={word(result.freeze_allowed)}; "
+        "the step summary says why and what next"
+    )
+    if result.verdict.green:
+        return "notice", "nothing to mute: every pair is green"
+    if result.freeze_active:
+        return "notice", f"{words}; muted by a reviewer's freeze"
+    return ("warning" if fail_on == "never" else "error"), words
+
+
+def unread(left: Sequence[Artifact]) -> tuple[str, ...]:
+    """Name what other attempts left and nobody had to read: only a flake depends on it."""
+    if not left:
+        return ()
+    named = ", ".join(f"{each.name} (id {each.id}, {each.created_at or 'no known time'})" for each in left[:_NAMED])
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    return (f"Other attempts left these artifacts, which are read only before a flake is said: {named}{more}.",)
+
+
+def word(value: bool) -> str:  # noqa: FBT001 - a value to print, no switch
+    """Write a boolean as an output has it."""
+    return "true" if value else "false"

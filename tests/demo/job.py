@@ -53,7 +53,9 @@ def capture(scene: Scene, run: Run, folder: Path, url: str, *, egress: Sequence[
             words = [_fill(word, filled) for word in command]
             if words[0] == "oracle":
                 words[1:1] = egress
-            freeze_gate(words, environ, folder)
+            ended = freeze_gate(words, environ, folder)
+            if ended.returncode not in (0, 1):  # 1 is a fault or a fail that was recorded
+                raise RuntimeError(f"freeze-gate {words[0]} ended with {ended.returncode}: {ended.stderr}")
         run.add_artifact(side, zipped(folder / side))
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 ID = "sorted-patch"
-LANE_DROPPED = ("transport", "--id", ID, "--fault", "connection", "--timed-out", "false")
+LANE_DROPPED = ("transport", "--id", ID, "--fault", "connection")
 
 
 class Scene(NamedTuple):

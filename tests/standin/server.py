@@ -8,6 +8,7 @@ from typing import Self
 from tests.standin.faults import Fault, Faults
 from tests.standin.limit import Limit
 from tests.standin.rest import Rest
+from tests.standin.results import SERVICE, Results
 from tests.standin.shapes import Shapes
 from tests.standin.state import Grant, Repository, utc
 from tests.standin.storage import Storage
@@ -21,7 +22,8 @@ class Standin:
 
     The API listens on `host` under `name`, the blob host on a second port under `blob_name`: two host names, as in
     real life. `port` and `blob_port` are drawn unless they are given. `prefix` is what an enterprise server has in
-    front (`/api/v3`). `epoch` is the clock by which limits and links expire.
+    front (`/api/v3`). `epoch` is the clock by which limits and links expire. `server_url` serves as
+    `ACTIONS_RESULTS_URL`, with a token of `results`.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Standin:
         self.faults = Faults()
         self.limit = Limit(epoch)
         self.storage = Storage(epoch)
+        self.results = Results(self.storage, self.now)
         self.token = TOKEN
         self._ids = itertools.count(10_338_734_800)
         self._blob = Listener("blob", (host, blob_port), self.storage.answer, self.faults, log=self.log)
@@ -64,7 +67,7 @@ class Standin:
         self._blob.close()
 
     def _answer(self, request: Request) -> Reply:
-        return self.rest.answer(request)
+        return self.results.answer(request) if request.path.startswith(SERVICE) else self.rest.answer(request)
 
     def now(self) -> str:
         """Return the time as GitHub writes it."""

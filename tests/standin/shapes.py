@@ -121,6 +121,8 @@ class Shapes:
     def _repository_rest(self, repository: Repository) -> dict[str, Any]:
         web = f"{self.web}/{repository.full_name}"
         counts = [
+            "network_count",
+            "subscribers_count",
             "forks",
             "forks_count",
             "open_issues",
@@ -130,7 +132,7 @@ class Shapes:
             "watchers",
             "watchers_count",
         ]
-        has = ["has_downloads", "has_projects", "has_wiki", "has_pages", "archived", "disabled"]
+        has = ["has_discussions", "has_downloads", "has_projects", "has_wiki", "has_pages", "archived", "disabled"]
         return {
             **dict.fromkeys(counts, 0),
             **dict.fromkeys(has, False),

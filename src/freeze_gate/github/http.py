@@ -160,7 +160,7 @@ class Api:
         return self._change(Call("PATCH", self.root + path, purpose, body=body))
 
     def pace(self) -> None:
-        """Wait until the next change may be made. Who reads what it will change waits first, so that little can pass."""
+        """Wait until the next change may be made; who reads what it will change waits before it reads."""
         pause = self._last_change + MUTATION_PAUSE - self.clock.monotonic()
         if pause > 0:
             self.clock.sleep(pause)

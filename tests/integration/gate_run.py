@@ -56,7 +56,7 @@ def capture(
     transport: bool | None = True,
     run_id: int = 4242,
 ) -> Capture:
-    """Return what a capture of one attempt leaves: whole and honest, with a verdict of the oracle and of the transport."""
+    """Return what a capture of one attempt leaves: whole and honest, with what the oracle and the transport say."""
     sha256 = None if pin is None else Sha256.of(pin)
     outcome, exit_code = _OUTCOMES[oracle]
     record = Record(
@@ -226,12 +226,16 @@ class Job:
         return self.outcome(process.returncode, log)
 
     def outcome(self, code: int, log: str) -> Outcome:
-        """Read what a step left, and make place for the next one."""
+        """Read what a step left, and make place for the next one. A verdict must follow from its own file."""
         found = {name: self._take(self.files / name) for name in ("output", "summary")}
         outputs = read_outputs(found["output"])
         file = outputs.get("verdict-file")
         path = self.workspace / file if file else None
-        return Outcome(code, outputs, found["summary"], log, path.read_bytes() if path and path.is_file() else None)
+        if path is None or not path.is_file():
+            return Outcome(code, outputs, found["summary"], log, None)
+        with redirect_stdout(io.StringIO()) as said:
+            assert cli.main(["verify", str(path)], {}) == 0, said.getvalue()
+        return Outcome(code, outputs, found["summary"], log, path.read_bytes())
 
     @staticmethod
     def _take(path: Path) -> str:

@@ -120,7 +120,7 @@ def test_tickets_can_be_switched_off(job: Job) -> None:
 
 
 def shards(*pairs: tuple[Capture, Capture]) -> tuple[list[Capture], list[Capture]]:
-    """Give each pair an id of its own: s1, s2, …"""
+    """Give each pair an id of its own: s1, s2 and so on."""
     named = [[side.changed(fixture_id=f"s{place}") for side in pair] for place, pair in enumerate(pairs, 1)]
     return [first for first, _ in named], [rerun for _, rerun in named]
 

@@ -33,10 +33,12 @@ def home_of(place: Place) -> Iterator[Path]:
         yield home
 
 
-def run_in(place: Place, home: Path, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
+def run_in(
+    place: Place, home: Path, *words: str, path: str | None = None, **how: Any
+) -> subprocess.CompletedProcess[str]:
     """Run `python *words` in a place."""
     argument = json.dumps([place, str(home), words])
-    environ = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
+    environ = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", "PATH": path or os.environ["PATH"]}
     how = {"capture_output": True, "text": True, "timeout": 60, "env": environ} | how
     return subprocess.run([sys.executable, "-m", "tests.integration.place", argument], check=False, **how)
 

@@ -1,5 +1,7 @@
 """The seal where jobs really run: as another user, through a real sudo, and where it cannot be made."""
 
+import os
+
 import pytest
 
 from tests.integration.oracles import Job, gone
@@ -117,6 +119,18 @@ def test_o1_what_sudo_says_is_part_of_the_cause() -> None:
         done = run_in(place, home, *ORACLE, "--", "true")
         assert done.returncode == 3
         assert "with sudo: starting: sudo: a password is required" in done.stderr
+
+
+def test_a_program_that_only_claims_to_be_sudo_is_not_believed() -> None:
+    """The kernel says whether root keeps the oracle: a wrapper in the search path that merely runs it seals nothing."""
+    place = Place(limits=("max_user_namespaces",))
+    with home_of(place) as home:
+        wrapper = home / "sudo"
+        wrapper.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
+        wrapper.chmod(0o755)
+        done = run_in(place, home, *ORACLE, "--", "touch", "ran", path=f"{home}:{os.environ['PATH']}")
+        assert done.returncode == 3
+        assert not (home / "ran").exists()
 
 
 @pytest.mark.parametrize(

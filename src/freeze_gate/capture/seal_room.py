@@ -63,7 +63,7 @@ def leave_privileges(uid: int, gid: int, groups: Sequence[int], *, users: bool) 
 
 def refused_routes() -> int:
     """Count what found no way out of this network namespace so far: IPv4 and IPv6, connections and datagrams."""
-    return _count_ipv4(_text("/proc/self/net/snmp")) + _count_ipv6(_text("/proc/self/net/snmp6"))
+    return count_ipv4(_text("/proc/self/net/snmp")) + count_ipv6(_text("/proc/self/net/snmp6"))
 
 
 def _become_own_root() -> None:
@@ -120,12 +120,13 @@ def _text(path: str) -> str:
         return ""
 
 
-def _count_ipv4(table: str) -> int:
-    """Read `OutNoRoutes` of the two `Ip:` lines: names above, numbers below."""
+def count_ipv4(table: str) -> int:
+    """Read `OutNoRoutes` of the two `Ip:` lines of /proc/net/snmp: names above, numbers below."""
     rows = [line.split() for line in table.splitlines() if line.startswith("Ip:")]
     return int(dict(zip(*rows, strict=True)).get("OutNoRoutes", 0)) if rows else 0
 
 
-def _count_ipv6(table: str) -> int:
+def count_ipv6(table: str) -> int:
+    """Read `Ip6OutNoRoutes` of /proc/net/snmp6: a name and a number a line."""
     rows = (line.split() for line in table.splitlines())
     return sum(int(row[1]) for row in rows if row and row[0] == "Ip6OutNoRoutes")

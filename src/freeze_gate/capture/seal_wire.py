@@ -92,7 +92,10 @@ class Channel:
                 raise Lost
             self._rest += chunk
         line, _, self._rest = self._rest.partition(b"\n")
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError:
+            raise Lost from None
         if type(message) is not dict:
             raise Lost
         return message

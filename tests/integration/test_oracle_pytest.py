@@ -1,0 +1,93 @@
+"""Property tests as the oracle: `freeze-gate oracle --id ID -- pytest …`, with the plugin's one fixture."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.oracles import Job, new_job
+
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """Return a folder with one pin."""
+    return new_job(tmp_path)
+
+
+def _properties(job: Job, *lines: str) -> tuple[str, ...]:
+    """Write a test file and say how to run it."""
+    (job.folder / "test_properties.py").write_text("\n".join(lines) + "\n")
+    return (*PYTEST, "test_properties.py")
+
+
+def test_the_fixture_is_the_pinned_file(job: Job) -> None:
+    """`pinned_fixture` is the pin's path, an absolute `pathlib.Path`."""
+    words = _properties(
+        job,
+        "import json, pathlib",
+        "def test_sorted(pinned_fixture):",
+        "    assert type(pinned_fixture) is type(pathlib.Path()) and pinned_fixture.is_absolute()",
+        "    found = json.loads(pinned_fixture.read_bytes())['sorted']",
+        "    assert found == sorted(found)",
+    )
+    done = job.oracle(*words)
+    assert done.returncode == 0, done.stdout
+    assert job.record().oracle_passed is True
+
+
+def test_a_failing_property_is_a_fail(job: Job) -> None:
+    """Exit status 1 of pytest is false."""
+    done = job.oracle(*_properties(job, "def test_never(pinned_fixture):", "    assert pinned_fixture is None"))
+    assert done.returncode == 1
+    assert (job.record().oracle_passed, job.record().oracle.exit_code) == (False, 1)
+
+
+def test_o3_nothing_collected_is_a_fail(job: Job) -> None:
+    """O3: pytest exits 5 where it found no test: false, for a patch that removes the test must not pass."""
+    done = job.oracle(*_properties(job, "# nothing here"))
+    assert done.returncode == 5
+    assert (job.record().oracle_passed, job.record().oracle.exit_code) == (False, 5)
+
+
+def test_hypothesis_may_use_the_fixture(job: Job) -> None:
+    """The fixture lives as long as the run, which Hypothesis asks for."""
+    words = _properties(
+        job,
+        "from hypothesis import given, strategies",
+        "@given(number=strategies.integers())",
+        "def test_any(pinned_fixture, number):",
+        "    assert pinned_fixture.is_file()",
+    )
+    done = job.oracle(*words)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_flaky_property_is_a_fail(job: Job) -> None:
+    """What Hypothesis calls flaky, failing once and not again, is a failure like any other."""
+    words = _properties(
+        job,
+        "from hypothesis import given, strategies",
+        "seen = []",
+        "@given(number=strategies.integers())",
+        "def test_once(pinned_fixture, number):",
+        "    seen.append(number)",
+        "    assert len(seen) != 3",
+    )
+    done = job.oracle(*words)
+    assert done.returncode == 1
+    assert "Flaky" in done.stdout
+    assert job.record().oracle_passed is False
+
+
+@pytest.mark.parametrize("variable", [None, "", "/no/such/file"])
+def test_without_a_pin_the_test_fails_and_says_why(job: Job, variable: str | None) -> None:
+    """Started without the oracle, or with a pin that is gone, a test that needs the pin fails: it is never skipped."""
+    words = _properties(job, "def test_any(pinned_fixture): pass")
+    environ = {} if variable is None else {"FREEZE_GATE_FIXTURE": variable}
+    done = subprocess.run(words, cwd=job.folder, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no pinned file" in done.stdout
+    assert (variable or "freeze-gate oracle --id ID -- pytest") in done.stdout

@@ -1,0 +1,42 @@
+"""Signals as an exception, while something runs that must be ended first."""
+
+import os
+import signal
+
+import pytest
+
+from freeze_gate.capture.oracle_signals import Interrupted, interruptible
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_breaks_off_the_block(number: signal.Signals) -> None:
+    """Each of the three ends the block with the exit code that a shell would show."""
+    with pytest.raises(Interrupted, match=number.name) as caught, interruptible():
+        os.kill(os.getpid(), number)
+    assert caught.value.exit_code == 128 + number
+
+
+def test_a_second_signal_does_not_break_off_the_ending() -> None:
+    """While what was started is being ended, more signals are ignored."""
+
+    def end_something() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted), interruptible():
+        end_something()
+
+
+def test_afterwards_every_handler_is_what_it_was() -> None:
+    """The block leaves no handler behind, and touches none that ignores its signal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    known = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    try:
+        with interruptible():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == known
+    finally:
+        signal.signal(signal.SIGHUP, before)

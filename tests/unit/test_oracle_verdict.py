@@ -1,0 +1,84 @@
+"""What one more run does to a record."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freeze_gate.capture.oracle_verdict import ended, lowered, not_run
+from freeze_gate.evidence.digest import Sha256
+from freeze_gate.evidence.record import Oracle, Record, contradictions, encode_record, read_record
+
+PIN, OTHER = Sha256.of(b"pin"), Sha256.of(b"other")
+FRESH = Record("x", PIN, f"fixtures/{PIN}", None, True)
+
+statuses = st.none() | st.integers(-64, 255)
+runs = st.lists(
+    st.builds(
+        lambda status, sha256, egress, attempts: ended(status)._replace(
+            fixture_sha256=sha256, egress=egress, egress_attempts=attempts
+        ),
+        statuses,
+        st.sampled_from([PIN, OTHER, None]),
+        st.sampled_from(["sealed", "open"]),
+        st.none() | st.integers(0, 9),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "code"),
+    [(0, "passed", 0), (1, "failed", 1), (255, "failed", 255), (-9, "crashed", 137), (None, "timed_out", 124)],
+)
+def test_the_exit_status_alone_decides(status: int | None, outcome: str, code: int) -> None:
+    """0 passed; any other status failed; a signal crashed, 128 and its number; no status is the time limit."""
+    assert ended(status) == Oracle(outcome, code)
+
+
+@given(runs)
+def test_one_run_that_did_not_pass_is_never_made_good(several: list[Oracle]) -> None:
+    """The verdict is true only where every run passed, however many there are and in whatever order."""
+    record = FRESH
+    for now in several:
+        record = lowered(record, now)
+    assert record.oracle_passed is all(now.outcome == "passed" for now in several)
+    assert record.oracle.runs == len(several)
+
+
+@given(runs)
+def test_the_worst_of_every_other_fact_is_kept(several: list[Oracle]) -> None:
+    """One run with the network on, one attempt to get out or one wrong input stays in the record."""
+    record = FRESH
+    for now in several:
+        record = lowered(record, now)
+    oracle, attempts = record.oracle, [now.egress_attempts for now in several if now.egress_attempts is not None]
+    assert oracle.egress == ("open" if "open" in [now.egress for now in several] else "sealed")
+    assert oracle.egress_attempts == (sum(attempts) if attempts else None)
+    assert (oracle.fixture_sha256 == OTHER) is any(now.fixture_sha256 == OTHER for now in several)
+
+
+@given(runs)
+def test_what_comes_out_is_a_record(several: list[Oracle]) -> None:
+    """Whatever happened, the record can be read and contradicts itself nowhere."""
+    record = FRESH
+    for now in several:
+        record = lowered(record, now)
+    assert read_record(encode_record(record), "x") == record
+    assert not contradictions(record)
+
+
+def test_a_run_that_could_not_start_is_null_and_not_counted() -> None:
+    """`not_run` is null, and counts as no run."""
+    record = not_run(FRESH)
+    assert (record.oracle_passed, record.oracle) == (None, Oracle("not_run"))
+    assert lowered(record, ended(0)).oracle.runs == 1
+
+
+@given(runs)
+def test_a_run_that_could_not_start_takes_nothing_back(several: list[Oracle]) -> None:
+    """After a run that did start, one that could not leaves the record as it is."""
+    record = FRESH
+    for now in several:
+        record = lowered(record, now)
+    assert not_run(record) == record

@@ -47,7 +47,6 @@ class ExactServer:
         self._answers = answers
         self._stop = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=16)
-        self._listener.settimeout(0.1)
         self._threads = [threading.Thread(target=self._accept)]
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1/sample"
 
@@ -57,16 +56,18 @@ class ExactServer:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        with socket.create_connection(self._listener.getsockname()):  # wakes the one who waits in accept
+            pass
         for thread in self._threads:
             thread.join()
         self._listener.close()
 
     def _accept(self) -> None:
-        while not self._stop.is_set():
-            try:
-                connection, _ = self._listener.accept()
-            except TimeoutError:
-                continue
+        while True:
+            connection, _ = self._listener.accept()
+            if self._stop.is_set():
+                connection.close()
+                return
             thread = threading.Thread(target=self._serve, args=[connection])
             self._threads.append(thread)
             thread.start()

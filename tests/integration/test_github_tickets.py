@@ -137,10 +137,12 @@ def test_an_old_ticket_is_found_by_its_label(repository: Repository, tracker: Tr
 
 
 def test_a_ticket_is_found_while_the_label_filter_lags(repository: Repository, tracker: Tracker) -> None:
-    """The filter knows nothing yet; the unfiltered page does."""
+    """The filter knows nothing yet; the newest page of all issues does, and in a busy repository it is one of many."""
     repository.label_index_lags = True
+    for _ in range(150):
+        repository.add_issue("Earlier")
     post(tracker, ticket())
-    assert post(tracker, ticket(run="run 2")) == [("updated", 1)]
+    assert post(tracker, ticket(run="run 2")) == [("updated", 151)]
 
 
 def test_a_ticket_without_its_label_is_found_again(
@@ -215,6 +217,19 @@ def test_a_stale_listing_does_not_bring_a_closed_ticket_back(
     github.fault(Fault("status", method="GET", pattern="issues$", status=200, payload=[stale], times=2))
     assert post(tracker, ticket()) == [("created", 2)]
     assert issue.state == "closed"
+
+
+def test_a_ticket_that_moved_away_is_not_followed(github: Standin, repository: Repository, tracker: Tracker) -> None:
+    """GitHub leads from a moved issue to its new repository, where the same text has a number that is not ours."""
+    repository.add_issue("Ours", ticket().marker, author=US)
+    repository.add_issue("Somebody's", "Theirs.")
+    elsewhere = github.repository("octo-org/elsewhere")
+    elsewhere.add_issue("First")
+    elsewhere.add_issue("Ours", ticket().marker, author=US)
+    location = {"Location": f"{github.url}/repos/octo-org/elsewhere/issues/2"}
+    github.fault(Fault("status", pattern="widgets/issues/1$", status=301, headers=location))
+    assert post(tracker, ticket()) == [("created", 3)]
+    assert [repository.issues[2].body, elsewhere.issues[2].body] == ["Theirs.", ticket().marker]
 
 
 @pytest.mark.parametrize("parties", [2, 3])

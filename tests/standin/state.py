@@ -127,15 +127,15 @@ class Run:
         Without `created_at` it is of the moment at which `attempt` (the newest unless given) began. The digest is
         that of the content unless it is given (None: not published). `expired` marks it; `gone` answers 410.
         """
-        payload = content if isinstance(content, bytes) else content.read_bytes()
+        observed, length = _observed(content)
         started = self.attempts[(attempt or len(self.attempts)) - 1]
         artifact = Artifact(
             id=id or self.repository.next_id(),
             name=name,
             run=self,
             content=content,
-            digest=f"sha256:{hashlib.sha256(payload).hexdigest()}" if digest == "" else digest,
-            size=len(payload) if size is None else size,
+            digest=f"sha256:{observed}" if digest == "" else digest,
+            size=length if size is None else size,
             created_at=created_at or started,
             expired=expired,
             gone=gone or expired,
@@ -257,6 +257,14 @@ class Repository:
 
     def _next_number(self) -> int:
         return max(self.issues, default=0) + 1
+
+
+def _observed(content: bytes | Path) -> tuple[str, int]:
+    """Return digest and size, without holding a file in memory."""
+    if isinstance(content, bytes):
+        return hashlib.sha256(content).hexdigest(), len(content)
+    with content.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest(), content.stat().st_size
 
 
 def utc(epoch: float) -> str:

@@ -82,12 +82,14 @@ def _limit(purpose: Purpose, status: int, headers: Mapping[str, str], payload: A
         return None
     if wait is None and exhausted:
         wait = _until_reset(headers, epoch)
+    if wait is None:
+        wait = 60.0  # the documented minimum where GitHub names no time
     return ApiError(
         "limit",
         f"GitHub's rate limit keeps this run from asking it to {purpose.what} (HTTP {status}): "
-        "the wait that it asks for is longer than `wait-seconds` allows. Run this again later, or raise `wait-seconds`",
+        f"it wants to be left alone for {wait:.0f} seconds. Run this again later, or raise `wait-seconds`",
         status=status,
-        wait=60.0 if wait is None else wait,  # the documented minimum where GitHub names no time
+        wait=wait,
     )
 
 

@@ -103,8 +103,10 @@ class Tracker(NamedTuple):
         """Add the sighting to the ticket as it stands now: a person may have edited or closed it since the listing."""
         self.api.pace()
         issue = get_issue(self.api, listed.number)
+        others = [other for other in ours if other.number != listed.number]
+        if (issue.number, issue.url) != (listed.number, listed.url):  # it was moved to another repository
+            return self._post(ticket, others)
         if not (issue.open and issue.ours(self.author, ticket.marker)):
-            others = [other for other in ours if other.number != issue.number]
             return self._post(ticket, [*others, issue._replace(open=False)])
         body = ticket.merge(issue.body)
         if body is None:

@@ -118,6 +118,11 @@ class Outcome(NamedTuple):
         return lines["failure_class"], {"true": True, "false": False}[lines["freeze_allowed"]], outputs["reason"]
 
     @property
+    def text(self) -> str:
+        """The summary as a reader sees it: without what only keeps Markdown from reading more into it."""
+        return self.summary.replace("\u200b", "").replace("\\", "")
+
+    @property
     def annotations(self) -> list[tuple[str, str]]:
         """The workflow commands in the log, as the runner obeys them: level and message."""
         return [

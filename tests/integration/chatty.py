@@ -14,9 +14,12 @@ IPV4, IPV6 = "192.0.2.10", "2001:db8::10"
 WAYS = {
     "tcp": (socket.AF_INET, socket.SOCK_STREAM, (IPV4, 7001)),
     "udp": (socket.AF_INET, socket.SOCK_DGRAM, (IPV4, 7002)),
-    "name": (socket.AF_INET, socket.SOCK_DGRAM, (IPV4, 53)),
+    "name": (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.53", 53)),
     "tcp6": (socket.AF_INET6, socket.SOCK_STREAM, (IPV6, 7003)),
     "udp6": (socket.AF_INET6, socket.SOCK_DGRAM, (IPV6, 7004)),
+    "engine": (socket.AF_UNIX, socket.SOCK_STREAM, "/run/engine.sock"),
+    "linked": (socket.AF_UNIX, socket.SOCK_STREAM, "/var/run/linked.sock"),
+    "abstract": (socket.AF_UNIX, socket.SOCK_STREAM, "\0freeze-gate-test"),
 }
 
 

@@ -24,7 +24,8 @@ class Place(NamedTuple):
     """What is special about a place.
 
     `uid` is who runs the command there, and `sudo` whether that user may. `limits` are files below `/proc/sys/user`
-    that say 0, in a user namespace of the place's own. `addresses` gives it a network of its own with `ADDRESSES` up.
+    that say 0, in a user namespace of the place's own. `addresses` gives it a network of its own with `ADDRESSES` up,
+    a resolver on its loopback as systemd has one, and a `/run` where everybody may open sockets.
     `masked` hides a part of `/proc`, as container engines do.
     """
 
@@ -51,6 +52,7 @@ def _make(place: Place, home: Path) -> None:
         kernel.raise_loopback()
         _add_addresses()
         Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
+        kernel.mount("tmpfs", "/run", "tmpfs", options="mode=1777")
     for name in place.limits:
         Path("/proc/sys/user", name).write_text("0")
     if place.uid:

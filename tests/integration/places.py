@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.integration.oracles import new_job
-from tests.integration.place import ADDRESSES, EXTRA_GROUP, GID, UID, Place
+from tests.integration.place import EXTRA_GROUP, GID, UID, Place
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,7 +54,7 @@ def _furnish(home: Path, place: Place) -> None:
     (etc / "group").write_text(Path("/etc/group").read_text() + f"stranger:x:{GID}:\nextra:x:{EXTRA_GROUP}:stranger\n")
     rules = "root ALL=(ALL) ALL\n" + ("stranger ALL=(ALL) NOPASSWD: ALL\n" if place.sudo else "")
     (etc / "sudoers").write_text("Defaults env_reset, secure_path=/usr/sbin:/usr/bin:/sbin:/bin\n" + rules)
-    (etc / "resolv.conf").write_text(f"nameserver {ADDRESSES[0]}\noptions timeout:1 attempts:1\n")
+    (etc / "resolv.conf").write_text("nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
     (etc / "sudoers").chmod(0o440)
     shutil.copy(Path(__file__).with_name("chatty.py"), home)
     new_job(home)

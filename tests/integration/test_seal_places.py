@@ -70,7 +70,7 @@ def test_o8_neither_the_pin_nor_the_record_nor_a_folder_above_can_be_changed(pla
 
 @SEALABLE
 def test_nothing_of_a_grandchild_arrives_and_all_of_it_is_counted(place: Place) -> None:
-    """TCP, a datagram, a look-up, both again over IPv6: none reaches a listener of the job, five are counted."""
+    """TCP, UDP, a look-up, IPv6, sockets below `/run`: none reaches a listener of the job, and those of IP count."""
     place = place._replace(addresses=True)
     with home_of(place) as home:
         done = run_in(place, home, *LISTENER, *ORACLE, "--", PYTHON, "chatty.py")
@@ -83,7 +83,7 @@ def test_without_a_seal_all_of_it_arrives() -> None:
     place = Place(addresses=True)
     with home_of(place) as home:
         done = run_in(place, home, *LISTENER, *ORACLE, "--allow-egress", "--", PYTHON, "chatty.py")
-        assert done.stdout == "0 ['name', 'tcp', 'tcp6', 'udp', 'udp6']\n", done.stderr
+        assert done.stdout == "0 ['abstract', 'engine', 'linked', 'name', 'tcp', 'tcp6', 'udp', 'udp6']\n", done.stderr
         assert Job(home).record().oracle.egress == "open"
         assert Job(home).record().oracle.egress_attempts is None
 

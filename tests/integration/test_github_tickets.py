@@ -1,7 +1,6 @@
 """One open ticket for each fixture, whoever else is at work, whatever is lost on the way, and nobody else's touched."""
 
 import threading
-from collections.abc import Callable
 
 import pytest
 
@@ -295,30 +294,55 @@ def test_a_creation_that_did_not_take_place_is_sent_again(
     assert len(repository.issues) == 1
 
 
+def another_gate(github: Standin, repository: Repository) -> None:
+    """Let another run open the ticket for `sample-1` at the moment at which ours is about to."""
+    body = f"{ticket().marker}\nrun 0\n"
+    github.fault(Fault("act", method="POST", times=1, act=lambda: repository.add_issue("Ours", body, author=US)))
+
+
 def test_a_lost_answer_while_another_gate_opened_one(github: Standin, repository: Repository, tracker: Tracker) -> None:
     """Our creation failed, and another run's ticket turns up: it gets our sighting, and no second one is opened."""
-
-    def other(_request: object) -> None:
-        repository.add_issue("Theirs, ours", f"{ticket().marker}\nrun 0\n", author=US)
-
+    another_gate(github, repository)
     github.fault(Fault("reset", method="POST", times=1))
-    _once_before(github, "POST", other)
     assert post(tracker, ticket()) == [("updated", 1)]
-    assert "run 1" in (repository.issues[1].body or "")
+    assert repository.issues[1].body == f"{ticket().marker}\nrun 0\nrun 1\n"
 
 
-def _once_before(github: Standin, method: str, act: Callable[[object], None]) -> None:
-    """Do something when the first request of a method arrives, before the planned trouble."""
-    meeting = github.faults.meeting
-    done: list[bool] = []
+def test_the_younger_ticket_gives_way(github: Standin, repository: Repository, tracker: Tracker) -> None:
+    """An older ticket turned up between our look and our creation: it gets our sighting, and ours is closed."""
+    another_gate(github, repository)
+    assert post(tracker, ticket()) == [("updated", 1)]
+    assert repository.issues[1].body == f"{ticket().marker}\nrun 0\nrun 1\n"
+    assert (repository.issues[2].state, repository.issues[2].state_reason) == ("closed", "duplicate")
 
-    def watched(host: str, asked: str, path: str) -> list[Fault]:
-        if asked == method and not done:
-            done.append(True)
-            act(path)
-        return meeting(host, asked, path)
 
-    github.faults.meeting = watched  # type: ignore[method-assign]
+@pytest.mark.parametrize(("method", "first"), [("GET", 1), ("PATCH", 1), ("PATCH", 2)])
+def test_giving_way_can_fail(
+    method: str, first: int, github: Standin, repository: Repository, tracker: Tracker
+) -> None:
+    """Both stay open until the next run tidies up; the warning names the other one."""
+    another_gate(github, repository)
+    trouble = github.fault(Fault("status", method=method, pattern=r"issues/\d$", first=first, status=403))
+    (posted,) = tracker.post([ticket()])
+    assert (posted.outcome, posted.number) == ("created", 2)
+    assert "another run opened ticket #1 at the same time" in posted.warnings[0]
+    trouble.times = 0
+    assert post(tracker, ticket(run="run 2")) == [("updated", 1)]
+    assert [issue.number for issue in of_ours(repository)] == [1]
+
+
+def test_nobody_gives_way_to_a_ticket_that_was_closed_again(
+    github: Standin, repository: Repository, tracker: Tracker
+) -> None:
+    """The older ticket is closed by the time it is looked at: ours stays."""
+    another_gate(github, repository)
+
+    def close() -> None:
+        repository.issues[1].state = "closed"
+
+    github.fault(Fault("act", method="GET", pattern="issues/1$", act=close))
+    assert post(tracker, ticket()) == [("created", 2)]
+    assert [issue.number for issue in of_ours(repository)] == [2]
 
 
 def test_a_creation_that_never_works_is_reported(github: Standin, repository: Repository, tracker: Tracker) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ class Fault:
     - `slow`: `seconds` pass, then all is well
     - `drip`: the body arrives one byte at a time, `seconds` apart
     - `meet`: waits until `parties` requests have come this far, then all of them go on
+    - `act`: `act()` is called, as if somebody else had been a moment faster; then all is well
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Fault:
     payload: Any = None
     seconds: float = 0.0
     parties: int = 2
+    act: Callable[[], object] = bool
     seen: int = 0
     barrier: threading.Barrier = field(init=False)
 

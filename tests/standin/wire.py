@@ -253,6 +253,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         fault.times = 0
 
+    def act(self, fault: Fault) -> None:
+        """Let somebody else be faster."""
+        fault.act()
+
     def cut(self, head: bytes, body: bytes, _fault: Fault) -> None:
         """Announce all and send half."""
         self.wfile.write(head + body[: len(body) // 2])
@@ -278,6 +282,7 @@ _BEFORE: Final[dict[str, Callable[[_Handler, Fault], Reply | None]]] = {
     "status": _Handler.status,
     "slow": _Handler.slow,
     "meet": _Handler.meet,
+    "act": _Handler.act,
 }
 _INSTEAD: Final[dict[str, Callable[[_Handler, bytes, bytes, Fault], None]]] = {
     "cut": _Handler.cut,

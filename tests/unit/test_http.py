@@ -63,6 +63,17 @@ def test_a_path_in_front_of_the_api_is_kept() -> None:
         assert api.root == "https://github.example.com/api/v3/repos/octo-org/widgets/"
 
 
+def test_a_bundle_of_certificates_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong path is a wrong input: the variable is named, and nothing is tried again."""
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
+    with (
+        Api("https://127.0.0.1:9", "octo-org/widgets", Token(SECRET)) as api,
+        pytest.raises(UsageError, match="REQUESTS_CA_BUNDLE: must be a file"),
+    ):
+        api.get("issues", Purpose("list the issues", "issues: read"))
+    assert api.calls == 1
+
+
 def test_an_answer_of_another_shape_is_an_error_that_quotes_nothing() -> None:
     """What is wrong is named by its address, the value stays unsaid."""
     with pytest.raises(ApiError, match="not of the documented shape, asked to count: must be a whole number") as caught:

@@ -227,6 +227,8 @@ class Api:
                 raw = self._read(response, call.purpose)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise ApiError("connection", f"{_cause(error)}, asked to {call.purpose.what}", maybe_done=True) from None
+        except OSError:  # the one thing that `requests` leaves unwrapped
+            raise UsageError("REQUESTS_CA_BUNDLE: must be a file of certificates that can be read") from None
         self._note_remaining(response.headers)
         if response.status_code in _FOLLOWED:
             return Answer(response.status_code, response.headers, None)

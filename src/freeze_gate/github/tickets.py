@@ -100,14 +100,23 @@ class Tracker(NamedTuple):
         return sorted(issue for issue in issues if issue.ours(self.author, ticket.marker))
 
     def _update(self, ticket: Ticket, listed: Issue, ours: Sequence[Issue] = ()) -> Posted:
-        """Add the sighting to the ticket as it stands now: a person may have edited or closed it since the listing."""
+        """Add the sighting to a ticket that was listed as open; where it is not open any more, look at the others."""
+        issue = self._afresh(listed)
+        if issue and self._is_open(ticket, issue):
+            return self._add(ticket, issue)
+        others = [other for other in ours if other.number != listed.number]
+        return self._post(ticket, [*others, issue._replace(open=False)] if issue else others)
+
+    def _afresh(self, listed: Issue) -> Issue | None:
+        """Read a ticket as it is now; None where GitHub leads to another repository that it was moved to."""
         self.api.pace()
         issue = get_issue(self.api, listed.number)
-        others = [other for other in ours if other.number != listed.number]
-        if (issue.number, issue.url) != (listed.number, listed.url):  # it was moved to another repository
-            return self._post(ticket, others)
-        if not (issue.open and issue.ours(self.author, ticket.marker)):
-            return self._post(ticket, [*others, issue._replace(open=False)])
+        return issue if (issue.number, issue.url) == (listed.number, listed.url) else None
+
+    def _is_open(self, ticket: Ticket, issue: Issue) -> bool:
+        return issue.open and issue.ours(self.author, ticket.marker)
+
+    def _add(self, ticket: Ticket, issue: Issue) -> Posted:
         body = ticket.merge(issue.body)
         if body is None:
             words = f"ticket #{issue.number} has lost the markers around its table of sightings, so it was not changed"
@@ -163,15 +172,19 @@ class Tracker(NamedTuple):
         return tuple(self._yield(each, newest) if each.outcome == "created" else each for each in posted)
 
     def _yield(self, own: Posted, newest: Iterable[Issue]) -> Posted:
-        number = own.number or 0
-        older = [issue for issue in self._ours(own.ticket, newest) if issue.open and issue.number < number]
-        if not older:
-            return own
+        """Give way to the oldest ticket that is still open."""
+        ours = self._ours(own.ticket, newest)
+        older = [issue for issue in ours if issue.open and own.number and issue.number < own.number]
         try:
-            close_as_duplicate(self.api, number)
-            return self._update(own.ticket, older[0], older)
+            for listed in older:
+                issue = self._afresh(listed)
+                if issue and self._is_open(own.ticket, issue):
+                    posted = self._add(own.ticket, issue)
+                    close_as_duplicate(self.api, own.number or 0)
+                    return posted
         except ApiError as error:
             return _warned(own, f"another run opened ticket #{older[0].number} at the same time: {error}")
+        return own
 
 
 def _failed(ticket: Ticket, error: ApiError) -> Posted:

@@ -151,11 +151,13 @@ _RUN: Final = Shape(
 _SAMPLER: Final = Shape(Sampler, {"model": optional(text()), "request_sha256": optional(_sha256)})
 
 
+_plain_path: Final = text("a relative path of letters, digits and ._+=/-", r"[A-Za-z0-9._+=/-]{1,512}")
+
+
 def fixture_path(value: Any, address: str, problems: Problems) -> str:
     """Read a path below the bundle's root."""
-    read = text("a relative path of letters, digits and ._+=/-", r"[A-Za-z0-9._+=/-]{1,512}")
-    path = read(value, address, problems)
-    if type(path) is str and not {"", ".", ".."}.isdisjoint(path.split("/")):
+    path = _plain_path(value, address, problems)
+    if type(path) is str and path and not {"", ".", ".."}.isdisjoint(path.split("/")):
         problems.append(Problem(address, "must not have an empty, . or .. part"))
     return path
 

@@ -1,0 +1,149 @@
+"""Zips and folders as evidence arrives: opened in place, whole or not at all, and nothing is waited for."""
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from freeze_gate.evidence import tree
+from freeze_gate.evidence.archive import ArchiveError, open_tree
+from freeze_gate.evidence.side import Fault
+from freeze_gate.evidence.tree import is_record, reading
+from tests.zips import Member, craft
+
+
+def refused(path: Path) -> Fault:
+    """Return what a path is refused with."""
+    with pytest.raises(ArchiveError) as caught, open_tree(path):
+        pass
+    return caught.value.fault
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a file two steps down, and a hidden one."""
+    (tmp_path / "it/records").mkdir(parents=True)
+    (tmp_path / "it/records/a.json").write_bytes(b"{}")
+    (tmp_path / "it/.lock").write_bytes(b"")
+    return tmp_path / "it"
+
+
+def test_a_folder_and_its_zip_show_the_same(folder: Path, tmp_path: Path) -> None:
+    """Names with `/`, sizes, and the bytes."""
+    zipped = tmp_path / "it.zip"
+    zipped.write_bytes(craft(Member("records/a.json", b"{}"), Member(".lock")))
+    for path in (folder, zipped):
+        with open_tree(path) as found, found.open("records/a.json") as stream:
+            assert found.sizes == {"records/a.json": 2, ".lock": 0}
+            assert stream.read() == b"{}"
+
+
+def test_reading_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Nothing is extracted, wherever a member's name points."""
+    path = tmp_path / "it.zip"
+    path.write_bytes(craft(Member("../../x", b"1"), Member("y", b"2")))
+    assert refused(path).check == "archive-invalid"
+    assert [each.name for each in tmp_path.rglob("*")] == ["it.zip"]
+
+
+def test_what_is_not_there_or_no_file_is_refused(tmp_path: Path) -> None:
+    """A missing path, an empty file, a FIFO that nobody writes to: none of them makes the reader wait."""
+    (tmp_path / "empty").write_bytes(b"")
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("missing", "empty", "fifo"):
+        assert refused(tmp_path / name).check == "archive-invalid"
+
+
+@pytest.mark.parametrize("kind", ["link to a file", "link to a folder", "link to itself", "FIFO", "socket"])
+def test_a_link_or_special_file_makes_a_folder_unreadable(folder: Path, kind: str) -> None:
+    """Anywhere below it: what it leads to is no evidence of this run."""
+    odd = folder / "records" / "b.json"
+    if kind == "FIFO":
+        os.mkfifo(odd)
+    elif kind == "socket":
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(os.path.relpath(odd))
+        listener.close()
+    else:
+        odd.symlink_to({"link to a file": "a.json", "link to a folder": "/etc", "link to itself": "b.json"}[kind])
+    assert refused(folder) == Fault("archive-invalid", "it holds a link or a special file")
+
+
+def test_a_folder_given_by_a_link_is_read(folder: Path, tmp_path: Path) -> None:
+    """What the user names is what the user means."""
+    (tmp_path / "link").symlink_to(folder)
+    with open_tree(tmp_path / "link") as found:
+        assert set(found.sizes) == {"records/a.json", ".lock"}
+
+
+@pytest.mark.parametrize("swap", ["gone", "a link", "a FIFO", "a folder"])
+def test_a_file_that_was_swapped_meanwhile_is_not_followed(folder: Path, swap: str) -> None:
+    """Whatever took its place since the folder was looked through: it is refused, and nothing is waited for."""
+    path = folder / "records/a.json"
+    with open_tree(folder) as found:
+        path.unlink()
+        if swap == "a link":
+            path.symlink_to("/etc/hostname")
+        elif swap == "a FIFO":
+            os.mkfifo(path)
+        elif swap == "a folder":
+            path.mkdir()
+        with pytest.raises(ArchiveError, match="record cannot be read|special file"), reading("a record"):
+            found.open("records/a.json").close()
+
+
+def test_names_that_are_no_utf8_are_read(folder: Path) -> None:
+    """On Linux a name is bytes; such a file is none of ours and harms nobody."""
+    (Path(os.fsdecode(os.fsencode(folder) + b"/records/\xff\n.json"))).write_bytes(b"{}")
+    with open_tree(folder) as found:
+        assert len(found.sizes) == 3
+
+
+def test_a_very_deep_folder_is_read(tmp_path: Path) -> None:
+    """A stranger decides how deep it is; the reader's stack does not."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    try:
+        with open_tree(tmp_path) as found:
+            assert found.sizes == {}
+    finally:
+        subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # too deep for Python's own
+
+
+def test_a_folder_is_limited_as_a_zip_is(folder: Path) -> None:
+    """Sparse files cost nothing to make, and much to read."""
+    with (folder / "pin").open("wb") as stream:
+        stream.truncate((4 << 30) + 1)
+    assert refused(folder) == Fault("archive-limits", "it holds a member of over 4 GiB")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("records/a.json", True),
+        ("x/y/records/a.json", True),
+        ("records/records/a.json", True),
+        ("records/x/a.json", False),
+        ("a.json", False),
+        ("my-records/a.json", False),
+        ("Records/a.json", False),
+        ("records/a.JSON", False),
+        ("records/a.json.tmp", False),
+        ("records", False),
+    ],
+)
+def test_a_record_is_a_json_file_directly_in_a_folder_records(name: str, is_one: bool) -> None:
+    """At any depth, and nothing else is one."""
+    assert is_record(name) is is_one
+
+
+def test_there_is_one_set_of_limits() -> None:
+    """A verdict names the limits that it was reached under: these."""
+    assert tree.LIMITS.members == 50_000

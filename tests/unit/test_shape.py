@@ -1,0 +1,122 @@
+"""The readers of mappings: typed values, or every problem at once with its address."""
+
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from freeze_gate.evidence.shape import (
+    LARGEST,
+    Detail,
+    Problem,
+    Problems,
+    Reader,
+    Shape,
+    choice,
+    day,
+    flag,
+    of_type,
+    optional,
+    seconds,
+    several,
+    text,
+    whole,
+)
+
+
+class Inner(NamedTuple):
+    """Something in something."""
+
+    count: int | None = None
+
+
+class Outer(NamedTuple):
+    """Something."""
+
+    name: str
+    is_so: bool | None
+    inner: Inner
+    many: tuple[Inner, ...]
+
+
+INNER: Final = Shape(Inner, {"count": optional(whole())})
+OUTER: Final = Shape(
+    Outer,
+    {"name": text(), "is_so": optional(flag), "inner": Detail(INNER), "many": several(INNER)},
+    required=("name", "is_so"),
+)
+
+
+def read(reader: Reader[Any], value: Any, address: str = "") -> tuple[Any, list[str]]:
+    """Return what a reader returns, and its problems in words."""
+    problems: Problems = []
+    found = reader(value, address, problems)
+    return found, list(map(str, problems))
+
+
+def test_a_mapping_becomes_a_typed_value() -> None:
+    """A detail may be absent or null: then everything in it is unknown."""
+    given = {"name": "x", "is_so": None, "many": [{"count": 1}, {}], "else": 5}
+    assert read(OUTER, given) == (Outer("x", None, Inner(), (Inner(1), Inner())), [])
+    assert read(OUTER, {**given, "inner": None}) == read(OUTER, given)
+
+
+def test_all_problems_are_named_at_once_with_their_addresses() -> None:
+    """However deep they are, and below whatever the whole is called."""
+    given = {"name": 1, "inner": {"count": True}, "many": [{}, {"count": "1"}, 7]}
+    expected = [
+        ("is_so", "is required"),
+        ("name", "must be a string"),
+        ("inner.count", "must be a whole number of at least 0"),
+        ("many[1].count", "must be a whole number of at least 0"),
+        ("many[2]", "must be an object"),
+    ]
+    assert read(OUTER, given)[1] == [f"{address}: {words}" for address, words in expected]
+    assert read(OUTER, given, "x[3]")[1] == [f"x[3].{address}: {words}" for address, words in expected]
+    assert read(several(OUTER), [given], "x")[1] == [f"x[0].{address}: {words}" for address, words in expected]
+    assert read(several(several(whole())), [[], [1, None]])[1] == ["[1][1]: must be a whole number of at least 0"]
+
+
+def test_earlier_problems_keep_their_addresses() -> None:
+    """A reader completes the addresses of what it found itself, and no others."""
+    problems = [Problem("before", "was wrong")]
+    OUTER([], "now", problems)
+    INNER({"count": -1}, "then", problems)
+    assert [problem.address for problem in problems] == ["before", "now", "then.count"]
+
+
+def test_unknown_keys_are_named_wherever_they_are() -> None:
+    """They are not read, and somebody may have meant something by them."""
+    given = {"name": "x", "odd": 1, "inner": {"count": 1, "odd": {"more": 1}}}
+    assert OUTER.unknown(given) == ["odd", "inner.odd"]
+    assert OUTER.unknown([]) == []
+
+
+@pytest.mark.parametrize(
+    ("reader", "good", "bad"),
+    [
+        (flag, [True, False], [0, 1, "true", None, []]),
+        (whole(), [0, 1, LARGEST], [-1, LARGEST + 1, True, 1.0, "1", None]),
+        (whole(1, 3), [1, 3], [0, 4]),
+        (seconds, [0, 0.5, 31_622_400], [-0.1, float("nan"), float("inf"), 10**400, True, "1", 31_622_401]),
+        (text(), ["", "ü😀", "a b"], ["a\nb", "\x1b[0m", "\u2028", "\ud800", "\x85", 1, None, b"x"]),
+        (text("x", r"[a-z]+"), ["abc"], ["", "aB", "abc\n", "a b"]),
+        (choice("a", "b"), ["a", "b"], ["", "A", None, ["a"], 1]),
+        (day, [], ["2026-2-3", "2026-02-30", "20260203", "2026-02-03T00:00", "٢٠٢٦-02-03", "0000-01-01", None, 20260203]),
+        (of_type(dict, "an object"), [{}], [[], None]),
+        (optional(flag), [True, None], [0, ""]),
+        (several(flag), [], [None, {}, "true", (True,), [1], [None]]),
+    ],
+)
+def test_readers_take_exactly_their_type(reader: Reader[Any], good: list[Any], bad: list[Any]) -> None:
+    """Nothing is converted: neither a bool to a number nor a string to anything."""
+    for value in good:
+        assert read(reader, value) == (value, [])
+    for value in bad:
+        assert len(read(reader, value, "here")[1]) == 1, value
+
+
+def test_days_and_lists_become_values() -> None:
+    """A day is a date, a list a tuple."""
+    assert read(day, "2026-12-10") == (date(2026, 12, 10), [])
+    assert read(several(flag), [True, False]) == ((True, False), [])

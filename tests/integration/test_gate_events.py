@@ -1,4 +1,4 @@
-"""What triggered the job, and which pull request is labelled: events in GitHub's shapes, forks, queues, other branches."""
+"""What triggered the job, and which pull request is labelled: events in GitHub's shapes, forks, queues, branches."""
 
 import json
 from pathlib import Path
@@ -318,7 +318,7 @@ def test_an_odd_payload_names_no_pull_request(job: Job, payload: Any) -> None:
 
 
 def test_the_pull_request_s_name_decides_nothing(job: Job) -> None:
-    """What the record says of a pull request, a repository or a branch is not asked: the label goes by GitHub's word."""
+    """What the record says of a pull request or a commit is not asked: the label goes by GitHub's word."""
     pull_request(job)
     victim = job.repository.add_pull(number=20, head_ref="victim", head_sha="f" * 40)
     job.pair(*(side.changed(run={"job": "pull/20", "commit": "f" * 40}) for side in FLAKE))

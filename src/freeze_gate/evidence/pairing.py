@@ -79,17 +79,17 @@ def _unaccounted(first: Shown, rerun: Shown, pairs: Sequence[Pair]) -> list[Pair
 
     Sources of one label are the two sides of one pair, and so are a run's only source and the other's.
     """
-    accounted = {side.source for pair in pairs for side in (pair.first, pair.rerun)}
-    lost = [
-        {_label(shown, source): source for source in shown.sources if source.fault and source not in accounted}
-        for shown in (first, rerun)
-    ]
-    labels = sorted({*lost[0], *lost[1]}) or ([] if pairs else [""])
-    return [Pair(None, _lost(first, lost[0].get(label)), _lost(rerun, lost[1].get(label))) for label in labels]
+    ours = _unshown(first, [pair.first for pair in pairs])
+    theirs = _unshown(rerun, [pair.rerun for pair in pairs])
+    labels = sorted({*ours, *theirs}) or ([] if pairs else [""])
+    return [Pair(None, _lost(first, ours.get(label)), _lost(rerun, theirs.get(label))) for label in labels]
 
 
-def _label(shown: Shown, source: Source) -> str:
-    return source.label if len(shown.sources) > 1 else ""
+def _unshown(shown: Shown, sides: Sequence[Side]) -> dict[str, Source]:
+    """Return the broken sources that none of a run's sides comes from, by their labels; a run's only source has none."""
+    broken = {source: source.label if len(shown.sources) > 1 else "" for source in shown.sources if source.fault}
+    seen = {side.source for side in sides} if broken else set()
+    return {label: source for source, label in broken.items() if source not in seen}
 
 
 def _lost(shown: Shown, source: Source | None) -> Side:

@@ -1,0 +1,140 @@
+"""From an archive to what it shows: every record with its pin, hashed again, and what is wrong with each."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from freeze_gate.evidence.archive import open_tree
+from freeze_gate.evidence.bundle import BundleReader, printable_id
+from freeze_gate.evidence.digest import Observed, Sha256
+from freeze_gate.evidence.record import FIXTURE_ID
+from freeze_gate.evidence.side import Fault, Side, Source
+from tests.bundles import SAMPLE, Files, files, record, write, zipped
+from tests.zips import Member, craft
+
+SOURCE = Source("freeze-gate")
+
+
+@pytest.fixture(params=["folder", "zip"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[object]:
+    """Keep files as a folder or as a zip; both show the same."""
+
+    def keep(made: Files) -> Path:
+        return write(tmp_path / "b", made) if request.param == "folder" else zipped(tmp_path / "b.zip", made, "")
+
+    return keep  # type: ignore[return-value]
+
+
+def shown(path: Path) -> dict[str, Side]:
+    """Read all records of a bundle; no id is there twice."""
+    with open_tree(path) as tree:
+        found = list(BundleReader(tree, SOURCE).sides())
+    assert len(dict(found)) == len(found)
+    return dict(found)
+
+
+def test_a_record_is_shown_with_its_pin(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """The digest is that of the bytes, not the record's word for it."""
+    made = files(record())
+    side = shown(kept(made))["sorted-patch"]
+    assert side.record
+    assert side == Side(
+        SOURCE,
+        side.record,
+        Sha256.of(made["records/sorted-patch.json"]),
+        Observed(Sha256.of(SAMPLE), len(SAMPLE)),
+    )
+
+
+@pytest.mark.parametrize("root", ["", "freeze-gate/", "a/b/c/d/", "records/", "x/fixtures/"])
+def test_a_bundle_may_stand_at_any_depth(tmp_path: Path, root: str) -> None:
+    """A10: one path more in the upload step puts everything one folder deeper."""
+    for path in (
+        zipped(tmp_path / "b.zip", files(record()), root),
+        write(tmp_path / "b" / root, files(record())) and tmp_path / "b",
+    ):
+        side = shown(path)["sorted-patch"]
+        assert side.pin
+        assert not side.faults
+
+
+def test_several_bundles_side_by_side_keep_their_pins_apart(tmp_path: Path) -> None:
+    """Each record points below its own root."""
+    path = tmp_path / "b.zip"
+    one, other = files(record("a", b"1"), pins=(b"1",)), files(record("b", b"1"), pins=())
+    members = {f"x/{name}": content for name, content in one.items()}
+    members |= {f"y/{name}": content for name, content in other.items()}
+    path.write_bytes(craft(*(Member(name, content) for name, content in members.items())))
+    assert shown(path)["a"].pin
+    assert shown(path)["b"].pin is None
+
+
+def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """A8, P5."""
+    sides = shown(kept(files(record("empty", b""), record("none", None, None), pins=(b"",))))
+    assert sides["empty"].pin == Observed(Sha256.of(b""), 0)
+    assert sides["none"].pin is None
+    assert not sides["none"].faults
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1", b"\xff", b"x" * (70 << 10), b'{"schema": "freeze-gate/record/1"}'])
+def test_an_unreadable_record_counts_under_its_file_name(kept, content: bytes) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """P10: it vanishes nowhere, and its neighbours are read."""
+    sides = shown(kept({**files(record()), "records/odd.json": content}))
+    assert sides["odd"].record is None
+    assert sides["odd"].fault
+    assert sides["odd"].fault.check == "record-invalid"
+    assert not sides["sorted-patch"].faults
+
+
+def test_many_problems_are_said_in_one_line(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """The first three, and how many more there are."""
+    odd = {**record("odd"), "oracle_passed": "no", "transport_ok": 1, "oracle": [], "run": 5, "schema": None}
+    assert shown(kept(files(odd)))["odd"].fault == Fault(
+        "record-invalid",
+        "schema: must be freeze-gate/record/1; oracle_passed: must be true or false; "
+        "transport_ok: must be true or false; and 2 more",
+    )
+
+
+@pytest.mark.parametrize("stem", ["", "a" * 129, "a" * 200, "\x1b[31m", "a b", "ü", "a\n", "x" * 127 + "…"])
+def test_a_file_that_is_named_like_no_id_is_nobodys_record(tmp_path: Path, stem: str) -> None:
+    """Whatever stands in it; and what names it can be printed and is taken for no other."""
+    claimed = record("a" * 128)
+    path = write(tmp_path, {f"records/{stem}.json": files(claimed)[f"records/{'a' * 128}.json"], **files()})
+    ((name, side),) = shown(path).items()
+    assert side.record is None
+    assert side.fault
+    assert side.fault.check == "record-invalid"
+    assert name.isprintable()
+    assert 0 < len(name) <= 128
+    assert not __import__("re").fullmatch(FIXTURE_ID, printable_id(stem))
+
+
+def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Path) -> None:
+    """A broken pin spoils its record, a broken record itself; the others are read."""
+    made = files(record("a", b"1"), record("b", b"2"), record("c", b"3"), pins=(b"1", b"2", b"3"))
+    members = [Member(name, content) for name, content in made.items()]
+    broken = {record("a", b"1")["fixture_path"], "records/b.json"}
+    path = tmp_path / "b.zip"
+    path.write_bytes(craft(*(m._replace(crc=1) if m.name in broken else m for m in members)))
+    sides = shown(path)
+    assert [bool(sides[name].faults) for name in "abc"] == [True, True, False]
+    assert (sides["a"].record, sides["a"].pin, sides["b"].record) == (sides["a"].record, None, None)
+    assert {sides[name].fault.check for name in "ab" if sides[name].fault} == {"archive-invalid"}  # type: ignore[union-attr]
+
+
+def test_a_pin_that_many_records_share_is_read_once(tmp_path: Path) -> None:
+    """And says the same to each."""
+    path = zipped(tmp_path / "b.zip", files(*(record(f"r{n}") for n in range(5))))
+    assert len({id(side.pin) for side in shown(path).values()}) == 1
+
+
+def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: Path) -> None:
+    """A record may even name another record: its bytes are hashed like any others."""
+    other = files(record("b"))["records/b.json"]
+    odd = {**record("a"), "fixture_path": "records/b.json", "fixture_sha256": Sha256.of(other)}
+    odd["oracle"] = {}
+    side = shown(write(tmp_path, {**files(odd), "records/b.json": other}))["a"]
+    assert side.pin == Observed(Sha256.of(other), len(other))

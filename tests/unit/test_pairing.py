@@ -1,0 +1,151 @@
+"""From the records of two runs to pairs: nothing can vanish between the two sides."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freeze_gate.evidence.digest import Observed
+from freeze_gate.evidence.pairing import Shown, gather, pair_up
+from freeze_gate.evidence.side import Fault, Pair, Side, Source
+from tests.samples import X, Y, side
+
+ONE, OTHER = Source("one"), Source("other")
+BROKEN = Source("broken", fault=Fault("archive-invalid", "it is no zip"))
+GONE = Source("gone", fault=Fault("artifact-missing", "nothing found"))
+
+
+def at(source: Source, fixture_id: str = "a", **facts: object) -> Side:
+    """Return a sound side of some source."""
+    return side(1, fixture_id=fixture_id)._replace(source=source, **facts)  # type: ignore[arg-type]
+
+
+def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:
+    """Return a run that shows these ids, in its first source."""
+    return gather(sources, [(name, at(sources[0], name)) for name in names])
+
+
+def told(pairs: tuple[Pair, ...]) -> list[tuple[str | None, list[str], list[str]]]:
+    """Return the ids and the checks that failed on either side."""
+    return [
+        (pair.fixture_id, *([fault.check for fault in each.faults] for each in (pair.first, pair.rerun)))  # type: ignore[misc]
+        for pair in pairs
+    ]
+
+
+def test_records_are_paired_by_their_id_and_in_order() -> None:
+    """P14: one pair for each."""
+    assert told(pair_up(shown("b", "a", "C"), shown("a", "C", "b"))) == [(name, [], []) for name in ("C", "a", "b")]
+
+
+def test_an_id_that_one_side_lacks_is_a_pair() -> None:
+    """On either side."""
+    assert told(pair_up(shown("a", "b"), shown("b", "c"))) == [
+        ("a", [], ["record-missing"]),
+        ("b", [], []),
+        ("c", ["record-missing"], []),
+    ]
+
+
+def test_two_empty_runs_are_a_pair_too() -> None:
+    """A7: an empty zip is no green run."""
+    assert told(pair_up(shown(), shown())) == [(None, ["record-missing"], ["record-missing"])]
+
+
+@pytest.mark.parametrize(
+    ("expected", "missing"),
+    [(["a"], []), (["x"], ["x"]), (["a*", "?"], []), (["x*"], ["x*"]), (["x", "x"], ["x"]), (["b", "0"], ["0"]), (["A"], ["A"])],
+)
+def test_an_expected_id_that_neither_side_has_is_a_pair(expected: list[str], missing: list[str]) -> None:
+    """P26: an id, or a glob that nothing matches, in its place in the order."""
+    pairs = told(pair_up(shown("a"), shown("a", "b"), expected))
+    assert [name for name, first, rerun in pairs if first == rerun == ["record-missing"]] == missing
+    assert [name for name, *_ in pairs] == sorted({"a", "b", *missing})
+
+
+def test_a_broken_archive_stands_for_what_it_should_have_shown() -> None:
+    """Its own fault is the reason, not that a record is missing."""
+    broken = gather([BROKEN], [])
+    assert told(pair_up(shown("a"), broken)) == [("a", [], ["archive-invalid"])]
+    assert told(pair_up(broken, shown("a"), ["x"])) == [
+        ("a", ["archive-invalid"], []),
+        ("x", ["archive-invalid"], ["record-missing"]),
+    ]
+    assert told(pair_up(broken, gather([GONE], []))) == [(None, ["archive-invalid"], ["artifact-missing"])]
+    assert told(pair_up(gather([GONE], []), shown())) == [(None, ["artifact-missing"], ["record-missing"])]
+
+
+def test_a_broken_shard_cannot_vanish() -> None:
+    """Where no pair shows it, it is one of its own, before all others; shards of one label are one pair."""
+    with_broken = shown("a", sources=(ONE, BROKEN))
+    whole = shown("a")
+    assert told(pair_up(with_broken, whole)) == [(None, ["archive-invalid"], ["record-missing"]), ("a", [], [])]
+    assert told(pair_up(whole, with_broken)) == [(None, ["record-missing"], ["archive-invalid"]), ("a", [], [])]
+    assert told(pair_up(with_broken, with_broken)) == [(None, ["archive-invalid"], ["archive-invalid"]), ("a", [], [])]
+    assert told(pair_up(with_broken, shown("a", sources=(ONE, GONE)))) == [
+        (None, ["archive-invalid"], ["record-missing"]),
+        (None, ["record-missing"], ["artifact-missing"]),
+        ("a", [], []),
+    ]
+    two = shown("a", sources=(ONE, BROKEN, GONE))
+    assert [name for name, *_ in told(pair_up(two, whole))] == [None, None, "a"]
+
+
+def test_equal_bytes_count_as_one_record() -> None:
+    """A12: a merged artifact beside its parts."""
+    copies = [("a", at(ONE)), ("a", at(OTHER))]
+    assert gather([ONE, OTHER], copies).sides["a"] == at(ONE)
+
+
+def test_other_bytes_are_a_duplicate() -> None:
+    """Nothing says which of the two is the run's word, and it does not matter where either stands."""
+    for second in (at(OTHER, record_sha256=Y), at(OTHER, record=None, record_sha256=Y), at(OTHER, record_sha256=None)):
+        for candidates in permutations([at(ONE), second, at(ONE)]):
+            found = gather([ONE, OTHER], [("a", each) for each in candidates]).sides["a"]
+            assert found.record is None
+            assert found.fault == Fault("record-duplicate", "3 different records say that they are a")
+    unread = at(ONE, record=None, record_sha256=None, pin=None, fault=Fault("archive-invalid", ""))
+    found = gather([ONE], [("a", unread), ("a", unread)]).sides["a"]
+    assert [fault.check for fault in found.faults] == ["record-duplicate"]
+
+
+def test_of_several_pins_under_one_record_the_worst_counts() -> None:
+    """A wrong one is not outvoted by a right one; a missing one is found in the other copy."""
+    good, none = at(ONE), at(ONE, pin=None)
+    wrong = at(OTHER, pin=Observed(Y, 1))
+    unread = at(OTHER, pin=None, fault=Fault("archive-invalid", "a pinned file cannot be read"))
+    for candidates, expected in (((none, good), good), ((good, wrong, none), wrong), ((none, good, unread), unread)):
+        for order in permutations(candidates):
+            assert gather([ONE, OTHER], [("a", each) for each in order]).sides["a"] == expected
+
+
+names = st.lists(st.sampled_from("abcde"), unique=True)
+kinds = st.lists(st.sampled_from([ONE, OTHER, BROKEN, GONE]), min_size=1, unique=True).map(tuple)
+
+
+@given(names, names, kinds, kinds, st.lists(st.sampled_from(["a", "z", "z*", "?"])))
+def test_nothing_vanishes(
+    first: list[str], rerun: list[str], ours: tuple[Source, ...], theirs: tuple[Source, ...], expected: list[str]
+) -> None:
+    """Each id of either side, each expected one and each broken archive is in some pair, and each id in one only."""
+    pairs = pair_up(shown(*first, sources=ours), shown(*rerun, sources=theirs), expected)
+    ids = [pair.fixture_id for pair in pairs if pair.fixture_id is not None]
+    assert ids == sorted(set(ids))
+    assert {*first, *rerun} <= set(ids) <= {*first, *rerun, *expected}
+    assert pairs
+    for place, sources in enumerate((ours, theirs)):
+        in_pairs = {(pair.first, pair.rerun)[place].source for pair in pairs}
+        assert {source for source in sources if source.fault} <= in_pairs
+    for pair in pairs:
+        sound = pair.fixture_id in first and pair.fixture_id in rerun
+        assert sound or pair.first.faults or pair.rerun.faults
+
+
+def test_hashes_of_sides_do_not_matter() -> None:
+    """Two sources that say the same are the same."""
+    copy = Source("broken", fault=Fault("archive-invalid", "it is no zip"))
+    assert told(pair_up(Shown((BROKEN,), {}), Shown((ONE,), {"a": at(ONE)}))) == told(
+        pair_up(Shown((copy,), {}), Shown((Source("one"),), {"a": at(ONE)}))
+    )
+    assert X != Y

@@ -1,0 +1,121 @@
+"""Several calls in one record."""
+
+import hashlib
+from itertools import permutations, product
+
+import pytest
+
+from freeze_gate.capture.calls import Asked, Call, called, cut, folded, leaves_stump
+from freeze_gate.capture.exchange import Outcome
+from freeze_gate.evidence.record import Record, Sampler, Transport, contradictions
+
+BLANK = Record("x", None, None, None, None)
+HELD = Call(Outcome(ok=True, status_code=200, bytes_received=6, bytes_declared=6), 1)
+FAILED = Call(Outcome(ok=False, fault="timeout", timed_out=True), 2)
+FAILED_TOO = Call(Outcome(ok=False, fault="http_status", status_code=503), 4)
+REFUSED = Call(Outcome(status_code=401))
+
+
+def _after(*calls: Call) -> Record:
+    ok, transport = folded(None, list(calls))
+    return BLANK._replace(transport_ok=ok, transport=transport)
+
+
+def test_no_call_is_known_of_at_first() -> None:
+    """Which is not the same as a call of which nothing is known."""
+    assert folded(None, []) == (None, Transport())
+    assert not called(BLANK)
+    assert called(_after(REFUSED))
+
+
+@pytest.mark.parametrize("calls", list(product([HELD, FAILED, FAILED_TOO, REFUSED], repeat=3)))
+def test_a_fold_is_the_worst_of_its_calls_and_never_contradicts_itself(calls: tuple[Call, ...]) -> None:
+    """One failed: false, with the first failed one's fields. One unknown: null. The retries add up."""
+    record = _after(*calls)
+    failed = [call for call in calls if call.outcome.ok is False]
+    assert record.transport_ok is (False if failed else None if REFUSED in calls else True)
+    described = (failed or calls)[0].outcome
+    assert (record.transport.fault, record.transport.status_code) == (described.fault, described.status_code)
+    assert (record.transport.timed_out, record.transport.bytes_received) == (
+        described.timed_out,
+        described.bytes_received,
+    )
+    assert record.transport.retry_count == sum(call.retries or 0 for call in calls)
+    assert not contradictions(record)
+
+
+@pytest.mark.parametrize("calls", list(permutations([HELD, FAILED, REFUSED])))
+def test_it_does_not_matter_how_calls_are_spread_over_processes(calls: tuple[Call, ...]) -> None:
+    """Folded one by one into the record on disk, or all at once."""
+    record = BLANK
+    for call in calls:
+        ok, transport = folded(record, [call])
+        record = record._replace(transport_ok=ok, transport=transport)
+    assert record == _after(*calls)
+
+
+def test_without_a_failed_call_the_sampler_s_is_described() -> None:
+    """Whichever of the calls that was."""
+    _, transport = folded(None, [REFUSED, HELD], sampler=1)
+    assert transport.status_code == 200
+
+
+def test_retries_that_nobody_counted_leave_the_sum_unknown() -> None:
+    """Unknown is not none."""
+    assert folded(None, [HELD, HELD._replace(retries=None)])[1].retry_count is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "received", "stump"),
+    [
+        ("truncated", None, None, True),
+        ("stream_error", 200, None, True),
+        ("length_check", 200, 9, True),
+        ("timeout", 200, None, True),
+        ("connection", None, 5, True),
+        ("timeout", None, None, False),
+        ("connection", None, 0, False),
+        ("http_status", 503, 5, False),
+        (None, 200, 5, False),
+    ],
+)
+def test_only_a_call_that_brought_something_can_leave_a_stump(
+    fault: str | None, status: int | None, received: int | None, stump: bool
+) -> None:
+    """A pin cannot come from a call that was not answered."""
+    assert leaves_stump(fault, status, received) is stump
+    transport = Transport(fault=fault, status_code=status, bytes_received=received)
+    assert cut(BLANK._replace(transport=transport)) is stump
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:secret@host:8/v1/sample?key=secret#secret",
+        "https://host:8/v1/sample",
+        "https://host:8/v1/sample#a?b@c",
+        "https://a@b@host:8/v1/sample?x=://y@z",
+    ],
+)
+def test_a_request_is_identified_without_its_secrets(url: str) -> None:
+    """METHOD SP URL LF BODY, the URL without user, query and fragment."""
+    expected = hashlib.sha256(b'POST https://host:8/v1/sample\n{"model": "small-1"}').hexdigest()
+    assert Asked("post", url, b'{"model": "small-1"}').sampler == Sampler("small-1", expected)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"not json", b"[]", b'{"model": 1}', b'{"model": "a\\nb"}', b'{"model": ""}', b"[" * 100_000, b"\xff"]
+    + [b'{"model": "' + b"x" * 201 + b'"}', b'{"model": "\\ud800"}'],
+)
+def test_a_body_that_names_no_model_is_hashed_all_the_same(body: bytes) -> None:
+    """Whatever is in it."""
+    sampler = Asked("POST", "http://host/", body).sampler
+    assert (sampler.model, sampler.request_sha256) == (None, hashlib.sha256(b"POST http://host/\n" + body).hexdigest())
+
+
+def test_a_body_that_streams_is_not_known_and_never_the_same() -> None:
+    """Reading it would use it up."""
+    asked = Asked("POST", "http://host/", None)
+    assert asked.sampler == Sampler()
+    assert not asked.same(asked)

@@ -1,0 +1,58 @@
+"""What is declared of a sample in advance."""
+
+import pytest
+
+from freeze_gate.capture.declared import Declared, declare
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.record import Record, Transport, encode_record, read_record
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "short", "long"),
+    [
+        (Declared(), b"", False, False),
+        (Declared(min_bytes=3), b"ab", True, False),
+        (Declared(min_bytes=3), b"abc", False, False),
+        (Declared(max_bytes=3), b"abc", False, False),
+        (Declared(max_bytes=3), b"abcd", False, True),
+        (Declared(ends_with=b"}\n"), b"{}\n", False, False),
+        (Declared(ends_with=b"}\n"), b"{}", True, False),
+        (Declared(ends_with=b"}\n"), b"", True, False),
+    ],
+)
+def test_bounds_hold_to_the_byte(declared: Declared, body: bytes, short: bool, long: bool) -> None:
+    """Exactly as many bytes as declared are enough, and not too many."""
+    assert (declared.short(body), declared.long(body)) == (short, long)
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        ("}", "}"),
+        ("data: [DONE]\n\n", r"data: [DONE]\n\n"),
+        ('"\\\t\x00\u2028é', r"\"\\\t\u0000\u2028\u00e9"),
+        (b"\xff", r"\udcff"),
+    ],
+)
+def test_any_end_can_be_recorded(end: str | bytes, text: str) -> None:
+    """Control characters and odd bytes are written as inside a JSON string; the record stays readable."""
+    checks = declare(ends_with=end).recorded
+    assert checks.ends_with == text
+    record = Record("x", None, None, None, None, transport=Transport(checks=checks))
+    assert read_record(encode_record(record), "x") == record
+
+
+@pytest.mark.parametrize(
+    ("bounds", "named"),
+    [
+        ({"min_bytes": -1}, "min-bytes"),
+        ({"max_bytes": -1}, "max-bytes"),
+        ({"min_bytes": 9, "max_bytes": 8}, "above max-bytes"),
+        ({"ends_with": ""}, "ends-with"),
+        ({"ends_with": b"x" * 1001}, "ends-with"),
+    ],
+)
+def test_what_nothing_can_meet_is_refused(bounds: dict[str, int], named: str) -> None:
+    """In a sentence that names it."""
+    with pytest.raises(UsageError, match=named):
+        declare(**bounds)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.shape import FORBIDDEN
-from freeze_gate.github.http import Token
+from freeze_gate.github.credential import Token
 
 ATTEMPT: Final = "{attempt}"
 _SHOWN: Final = 60

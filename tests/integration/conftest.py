@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.github.http import Api, Token
+from freeze_gate.github.credential import Token
+from freeze_gate.github.http import Api
 from tests.integration.gate_run import Job
 from tests.standin import Pretended, Standin
 

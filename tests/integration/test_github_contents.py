@@ -4,7 +4,8 @@ import pytest
 
 from freeze_gate.errors import UsageError
 from freeze_gate.github.contents import read_file
-from freeze_gate.github.http import Api, Token
+from freeze_gate.github.credential import Token
+from freeze_gate.github.http import Api
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.shapes import blob_sha
 from tests.standin.state import Repository

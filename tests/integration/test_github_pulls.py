@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
+from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import Api, Token
+from freeze_gate.github.http import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.pulls import get_pull, open_pulls_of_branch, pulls_of_commit
 from tests.standin import Fault, Grant, Pretended, Standin

@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from freeze_gate.github.http import Api, Token
+from freeze_gate.github.credential import Token
+from freeze_gate.github.http import Api
 from freeze_gate.github.tickets import Posted, Ticket, Tracker
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.state import Issue, Repository

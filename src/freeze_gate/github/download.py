@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from requests.auth import AuthBase
 
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.digest import CHUNK, Sha256
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import TIMEOUT, TRIES, USER_AGENT, Api, Session
+from freeze_gate.github.http import TRIES, Api
+from freeze_gate.github.session import TIMEOUT, Session
 
 DOWNLOAD_SECONDS: Final = 900
 """How long one download may take, however steadily it drips: the largest artifact allowed, at 2.3 MB a second."""
@@ -32,22 +32,14 @@ class Download(NamedTuple):
     fault: Fault | None = None
 
 
-class _NoToken(AuthBase):
-    """Adds nothing; being an `auth`, it keeps `requests` from looking for one in `.netrc`."""
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        return request
-
-
 class Downloads:
     """Downloads artifacts of up to `most` bytes. May be used by several threads at once."""
 
     def __init__(self, api: Api, most: int) -> None:
         self._api = api
         self._most = most
-        self._session = Session()
-        self._session.auth = _NoToken()
-        self._session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity", "Accept": "*/*"})
+        self._session = Session(None)
+        self._session.headers["Accept-Encoding"] = "identity"
 
     def __enter__(self) -> Self:
         """Use as a context manager to close the connections."""

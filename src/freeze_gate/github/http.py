@@ -9,18 +9,14 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.auth import AuthBase
 from requests.utils import parse_header_links
 
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.shape import Problems, Reader, T
 from freeze_gate.github.budget import REAL, Budget, Clock
+from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
-from freeze_gate.version import VERSION
-
-USER_AGENT: Final = f"freeze-gate/{VERSION}"
-TIMEOUT: Final = (10, 30)
-"""Seconds to connect, and between two pieces of an answer; GitHub itself gives up after 10."""
+from freeze_gate.github.session import TIMEOUT, Session, cause
 
 MAX_ANSWER_BYTES: Final = 32 << 20
 """A page of a hundred issues with the longest bodies, every character of four bytes, is 26 MB."""
@@ -39,27 +35,6 @@ MUTATION_PAUSE: Final = 1.0
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 _FOLLOWED: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
-
-
-class Token:
-    """A secret that no text shows. Raises `UsageError` for what cannot be a token."""
-
-    __slots__ = ("_secret",)
-
-    def __init__(self, secret: str) -> None:
-        if not re.fullmatch(r"[!-~]{1,1000}", secret):
-            raise UsageError("github-token: must be one word of plain characters; leave it unset to use the job's own")
-        self._secret = secret
-
-    def __repr__(self) -> str:
-        """Show nothing."""
-        return "***"
-
-    __str__ = __repr__
-
-    def bearer(self) -> str:
-        """Return the value of the `Authorization` header."""
-        return f"Bearer {self._secret}"
 
 
 class Answer(NamedTuple):
@@ -81,24 +56,6 @@ class Call(NamedTuple):
     again: bool = True
 
 
-class _Bearer(AuthBase):
-    """Sets the token. Being an `auth`, it also keeps `requests` from replacing the token by an entry of `.netrc`."""
-
-    def __init__(self, token: Token) -> None:
-        self._token = token
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = self._token.bearer()
-        return request
-
-
-class Session(requests.Session):
-    """A session that leaves redirects alone: unasked, `requests` would read and prepare even one it does not follow."""
-
-    def get_redirect_target(self, _response: requests.Response) -> None:
-        """Say that there is none."""
-
-
 class Api:
     """The API of one repository, for one run. May be used by several threads at once.
 
@@ -117,15 +74,8 @@ class Api:
         self._counting = threading.Lock()
         self._changing = threading.Lock()
         self._last_change = float("-inf")
-        self._session = Session()
-        self._session.auth = _Bearer(token)
-        self._session.headers.update(
-            {
-                "User-Agent": USER_AGENT,
-                "Accept": "application/vnd.github+json",
-                "X-GitHub-Api-Version": "2022-11-28",
-            }
-        )
+        self._session = Session(token)
+        self._session.headers.update({"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"})
 
     def __enter__(self) -> Self:
         """Use as a context manager to close the connections."""
@@ -226,7 +176,7 @@ class Api:
             ) as response:
                 raw = self._read(response, call.purpose)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise ApiError("connection", f"{_cause(error)}, asked to {call.purpose.what}", maybe_done=True) from None
+            raise ApiError("connection", f"{cause(error)}, asked to {call.purpose.what}", maybe_done=True) from None
         except OSError:  # the one thing that `requests` leaves unwrapped
             raise UsageError("REQUESTS_CA_BUNDLE: must be a file of certificates that can be read") from None
         self._note_remaining(response.headers)
@@ -313,21 +263,3 @@ def _parsed(raw: bytes) -> Any:
         return json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
-
-
-def _cause(error: Exception) -> str:
-    """Say what broke, without the URL that the exception's own text would show."""
-    for kind, words in _CAUSES:
-        if isinstance(error, kind):
-            return words
-    return "The connection to GitHub broke"
-
-
-_CAUSES: Final = (
-    (requests.exceptions.SSLError, "GitHub's certificate is not trusted (`REQUESTS_CA_BUNDLE` names your own)"),
-    (requests.exceptions.ProxyError, "The proxy to GitHub did not answer (see `HTTPS_PROXY` and `NO_PROXY`)"),
-    (requests.exceptions.Timeout, "GitHub did not answer in time"),
-    (urllib3.exceptions.ReadTimeoutError, "GitHub did not answer in time"),
-    (urllib3.exceptions.ProtocolError, "GitHub's answer was cut short"),
-    (requests.exceptions.ConnectionError, "GitHub could not be reached, or closed the connection"),
-)

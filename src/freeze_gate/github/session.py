@@ -1,0 +1,55 @@
+"""A session of `requests` that does nothing unasked: no redirect, no password of its own finding, no endless wait."""
+
+from typing import Final
+
+import requests
+import urllib3
+from requests.auth import AuthBase
+
+from freeze_gate.github.credential import Token
+from freeze_gate.version import VERSION
+
+TIMEOUT: Final = (10, 30)
+"""Seconds to connect, and between two pieces of an answer; GitHub itself gives up after 10."""
+
+
+class _Auth(AuthBase):
+    """Sets the token, or nothing. Being an `auth`, it keeps `requests` from putting an entry of `.netrc` there."""
+
+    def __init__(self, token: Token | None) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._token:
+            request.headers["Authorization"] = self._token.bearer()
+        return request
+
+
+class Session(requests.Session):
+    """A session with a token, or with none. Proxies and a bundle of certificates still come from the environment."""
+
+    def __init__(self, token: Token | None) -> None:
+        super().__init__()
+        self.auth = _Auth(token)
+        self.headers["User-Agent"] = f"freeze-gate/{VERSION}"
+
+    def get_redirect_target(self, _response: requests.Response) -> None:
+        """Say that there is none: `requests` would read and prepare even a redirect that it is told not to follow."""
+
+
+def cause(error: Exception) -> str:
+    """Say what broke, without the URL that the exception's own text would show."""
+    for kind, words in _CAUSES:
+        if isinstance(error, kind):
+            return words
+    return "The connection to GitHub broke"
+
+
+_CAUSES: Final = (
+    (requests.exceptions.SSLError, "GitHub's certificate is not trusted (`REQUESTS_CA_BUNDLE` names your own)"),
+    (requests.exceptions.ProxyError, "The proxy to GitHub did not answer (see `HTTPS_PROXY` and `NO_PROXY`)"),
+    (requests.exceptions.Timeout, "GitHub did not answer in time"),
+    (urllib3.exceptions.ReadTimeoutError, "GitHub did not answer in time"),
+    (urllib3.exceptions.ProtocolError, "GitHub's answer was cut short"),
+    (requests.exceptions.ConnectionError, "GitHub could not be reached, or closed the connection"),
+)

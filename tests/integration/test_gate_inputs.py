@@ -1,0 +1,161 @@
+"""Every bad input is one clear line, exit code 2, and four lines all the same."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.gate_run import Job
+from tests.integration.test_gate_classes import FLAKE, MISS
+
+BAD = [
+    ("first-artifact", "", "both empty"),
+    ("rerun-artifact", "", "both empty"),
+    ("first-artifact", "a/b", "name or a glob"),
+    ("first-artifact", "{attempt}-{attempt}", "at most once"),
+    ("rerun-artifact", "x" * 261, "name or a glob"),
+    ("first-artifact-id", "12a", "positive whole number"),
+    ("rerun-artifact-id", "-1", "positive whole number"),
+    ("first-artifact-id", "٣", "positive whole number"),
+    ("first-run-id", "0", "positive whole number"),
+    ("rerun-run-id", "99999999999999999999", "positive whole number"),
+    ("github-token", "", "github-token"),
+    ("github-token", "two words", "one word"),
+    ("policy", "/etc/passwd", "relative path"),
+    ("policy", "../policy.yml", "relative path"),
+    ("policy", ".", "relative path"),
+    ("expected-fixtures", "good\nb@d", "fixture ids or globs"),
+    ("freeze-label", "a,b", "label"),
+    ("freeze-label", "x" * 51, "label"),
+    ("refresh-label", "a\nb", "label"),
+    ("tickets", "yes", "true or false"),
+    ("tickets", "True", "true or false"),
+    ("ticket-author", "not a login", "login"),
+    ("pull-request", "#12", "positive whole number"),
+    ("fail-on", "always", "unfrozen or never"),
+    ("dry-run", "1", "true or false"),
+    ("verdict-file", "/tmp/x", "relative path"),
+    ("verdict-file", "a/../../x", "relative path"),
+    ("verdict-file", "a\\b", "relative path"),
+    ("max-artifact-mb", "0", "1 to 8192"),
+    ("wait-seconds", "-1", "0 to 3600"),
+    ("wait-seconds", "1e3", "0 to 3600"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), BAD, ids=[f"{name}={value[:20]!r}" for name, value, _ in BAD])
+def test_a_bad_input_is_one_clear_line(job: Job, name: str, value: str, allowed: str) -> None:
+    """It names the input, the value and what is allowed; nothing is asked of GitHub."""
+    job.pair(*FLAKE)
+
+    outcome = job.gate(**{name.replace("-", "_"): value})
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 2
+    ((level, message),) = outcome.annotations
+    assert level == "error"
+    assert name in message
+    assert allowed in message
+    assert outcome.log.count("\n") == 1
+    assert not job.github.log
+    if name == "github-token" and value:
+        assert value not in outcome.log + outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GITHUB_REPOSITORY", ""),
+        ("GITHUB_REPOSITORY", "no-slash"),
+        ("GITHUB_REPOSITORY", "octo-org/.."),
+        ("GITHUB_RUN_ID", ""),
+        ("GITHUB_RUN_ID", "0"),
+        ("GITHUB_RUN_ID", "9" * 19),
+        ("GITHUB_RUN_ATTEMPT", ""),
+        ("GITHUB_RUN_ATTEMPT", "one"),
+        ("GITHUB_API_URL", "ftp://api.example"),
+        ("GITHUB_API_URL", "http://"),
+    ],
+)
+def test_a_step_outside_of_a_workflow_says_so(job: Job, name: str, value: str) -> None:
+    """A variable that the runner sets is missing or odd: it is named."""
+    job.pair(*FLAKE)
+    job.environ[name] = value
+
+    outcome = job.gate()
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 2
+    assert name in outcome.log
+
+
+def test_without_a_summary_file_the_class_is_on_the_log_and_the_exit_code_is_not_0(job: Job) -> None:
+    """G10: nobody could read the four lines."""
+    job.pair(*MISS)
+    del job.environ["GITHUB_STEP_SUMMARY"]
+
+    outcome = job.gate()
+
+    assert outcome.code == 3
+    assert "unclassified: GITHUB_STEP_SUMMARY is not set" in outcome.log
+    assert outcome.outputs["failure-class"] == "unclassified"
+    assert outcome.outputs["freeze-allowed"] == "false"
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"])
+def test_a_file_that_cannot_be_written_ends_in_3(job: Job, variable: str) -> None:
+    """G10: a folder in its place; nothing is posted on a verdict that nobody reads."""
+    job.pair(*FLAKE)
+    Path(job.environ[variable]).mkdir()
+
+    outcome = job.gate()
+
+    assert outcome.code == 3
+    assert "unclassified" in outcome.log
+    assert f"the file that {variable} names cannot be written" in outcome.log
+    assert not job.pull.issue.labels
+    if variable == "GITHUB_OUTPUT":
+        assert outcome.lines["failure_class"] == "unclassified"
+
+
+def test_without_any_variable_there_is_one_line_and_no_traceback(job: Job) -> None:
+    """The command tried by hand."""
+    job.environ.clear()
+    job.inputs.clear()
+
+    outcome = job.gate()
+
+    assert outcome.code == 3
+    assert "run this as a step of a workflow" in outcome.log
+
+
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+@pytest.mark.parametrize("place", ["inside", "relative", "a link inside", "a link to inside"])
+def test_certificates_from_the_workspace_are_refused(job: Job, tmp_path: Path, name: str, place: str) -> None:
+    """It is the patch's checkout: whom it trusts could be anybody."""
+    outside, inside = tmp_path / "outside.pem", job.workspace / "inside.pem"
+    link_inside, link_outside = job.workspace / "link.pem", tmp_path / "link.pem"
+    for path in (outside, inside):
+        path.write_text("")
+    link_inside.symlink_to(outside)
+    link_outside.symlink_to(inside)
+    value = {"inside": inside, "relative": "inside.pem", "a link inside": link_inside, "a link to inside": link_outside}
+    job.pair(*FLAKE)
+
+    outcome = job.gate_apart({name: str(value[place])})
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 2
+    assert name in outcome.log
+    assert not job.github.log
+
+
+def test_surrounding_spaces_and_empty_inputs_are_as_if_unset(job: Job) -> None:
+    """The runner passes every input, the empty ones too."""
+    job.pair(*FLAKE)
+
+    outcome = job.gate(
+        first_artifact=" first\n", first_artifact_id="", fail_on="", tickets=" ", verdict_file="", freeze_label=""
+    )
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert job.pull.issue.labels == ["freeze-request"]

@@ -287,6 +287,9 @@ def test_the_same_evidence_has_the_same_verdict_offline(
             path.write_bytes(bytes(artifact.content))  # type: ignore[arg-type]
 
         code = cli.main(["classify", *map(str, paths), "--json"], {})
+        said = capsys.readouterr().out
 
         assert code == outcome.code
-        assert only_evidence(capsys.readouterr().out.encode()) == only_evidence(outcome.verdict or b"")
+        assert cli.main(["verify", str(job.workspace / "freeze-gate-verdict.json")], {}) == 0
+        assert "consistent" in capsys.readouterr().out
+        assert only_evidence(said.encode()) == only_evidence(outcome.verdict or b"")

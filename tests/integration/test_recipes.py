@@ -1,0 +1,467 @@
+"""The README's workflows, driven through the stand-in: how the job that a branch protection requires ends.
+
+A required check that was skipped counts as passed, so "not green" here always means that the gate's job ran and failed.
+"""
+
+import secrets
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any, NamedTuple
+
+import pytest
+
+from freeze_gate.evidence.digest import Sha256
+from tests.integration import events
+from tests.integration.gate_run import OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
+from tests.integration.workflow import RECIPES, Did, Ended, Workflow
+from tests.standin.state import Grant
+
+REQUIRED = [recipe for recipe in RECIPES if recipe != "fork"]
+"""Those that can be required; the companion for forks runs beside the pull request, on the default branch."""
+
+PASSED, FAILED = capture(), capture(oracle=False)
+DRIFTED = capture(pin=OTHER_SAMPLE)
+DROPPED = capture(oracle=None, transport=False)
+"""What a run may have recorded. An oracle that a time limit or a cancelled job ended is on record as failed."""
+
+CLASSES = {
+    "property_miss": (FAILED, FAILED, "both-oracles-failed"),
+    "fixture_drift": (FAILED, DRIFTED, "digests-differ"),
+    "harness_flake": (DROPPED, PASSED, "transport-fault"),
+    "unclassified": (FAILED, PASSED, "split-oracle"),
+}
+SHARDS = "abcd"
+
+
+class Play(NamedTuple):
+    """A recipe in a repository with pull request 12."""
+
+    recipe: str
+    job: Job
+
+    def run(self, first: Did, rerun: Did | None = None) -> Ended:
+        """Let both runs take place as the recipe has them, and return how the gate's job ended after the last."""
+        if self.recipe == "two-runs":
+            ended = self.workflow().attempt({"capture": first})
+            return ended if rerun is None else self.workflow(dispatched=True).attempt({"capture": rerun})
+        workflow = self.workflow()
+        if self.recipe == "attempts":
+            ended = workflow.attempt({"capture": first})
+            return ended if rerun is None else self.again(workflow, {"capture": rerun})
+        return workflow.attempt(self.became(first, rerun))
+
+    def workflow(self, *, dispatched: bool = False) -> Workflow:
+        """Let the recipe's event take place. `dispatched`: a person names run 4242 to compare with."""
+        if dispatched:
+            inputs = {"first-run-id": "4242"}
+            return Workflow(self.recipe, self.job, events.workflow_dispatch(self.job, inputs), inputs)
+        happen = {"merge-queue": events.merge_group, "two-runs": events.schedule}
+        return Workflow(self.recipe, self.job, happen.get(self.recipe, events.pull_request)(self.job))
+
+    def became(self, first: Did, rerun: Did | None = None) -> dict[str, Did]:
+        """Say what becomes of each job; of a matrix's shards, of the first one, while the others pass."""
+        rerun = rerun or Did("success", PASSED)
+        if self.recipe != "matrix":
+            return {"first": first, "rerun": rerun}
+        others = {f"{side}/{shard}": done(PASSED) for side in ("first", "rerun") for shard in SHARDS[1:]}
+        return {"first/a": first, "rerun/a": rerun, **others}
+
+    def again(self, workflow: Workflow, became: dict[str, Did], **how: Any) -> Ended:
+        """Press a rerun button: one attempt more."""
+        self.job.attempts(len(self.job.run.attempts) + 1)
+        return workflow.attempt(became, **how)
+
+    def freeze(self) -> None:
+        """Merge a freeze of the sample into the default branch, for this pull request where the recipe knows one."""
+        today = datetime.now(UTC).date()
+        fixture = "sorted-patch-a" if self.recipe == "matrix" else "sorted-patch"
+        only = "" if self.recipe == "two-runs" else "\n    pull_request: 12"
+        self.job.repository.add_file(
+            ".github/freeze-gate.yml",
+            f"""\
+schema: freeze-gate/policy/1
+freezes:
+  - fixture_id: {fixture}
+    fixture_sha256: {Sha256.of(SAMPLE)}
+    owner: "@octo-org/harness"
+    reason: executor lane drops connections
+    added: {today - timedelta(days=1)}
+    expires: {today + timedelta(days=7)}
+    unfreeze_when: lane upgrade is out{only}
+""".encode(),
+        )
+
+
+@pytest.fixture(params=REQUIRED)
+def play(request: pytest.FixtureRequest, job: Job) -> Play:
+    """Return a recipe that can be a required check: each, or those that the test names."""
+    return Play(request.param, job)
+
+
+def done(evidence: Capture | None, result: str = "success") -> Did:
+    """Return a job with a capture of its own: what was captured once and uploaded twice is none of two runs."""
+    return Did(result, evidence and evidence.changed(run={"capture_id": secrets.token_hex(16)}))
+
+
+def red(evidence: Capture | None) -> Did:
+    """Return a job that failed."""
+    return done(evidence, "failure")
+
+
+def rerun_of(evidence: Capture) -> Did:
+    """Return the rerun's job: red where its evidence is."""
+    return done(evidence, "success" if evidence in (PASSED, DRIFTED) else "failure")
+
+
+def test_a_success_ends_green(play: Play) -> None:
+    """Where the capture job passes, the gate does not look, and its job passes."""
+    assert play.run(done(PASSED)) == ("success", None)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_each_class_blocks_and_posts_what_it_should(play: Play, name: str) -> None:
+    """Of the four classes each ends red; a flake is labelled where the pull request's head was tested."""
+    first, rerun, reason = CLASSES[name]
+
+    ended = play.run(red(first), rerun_of(rerun))
+
+    assert ended.gate
+    assert ended.gate.said == (name, name == "harness_flake", reason)
+    assert ended.conclusion == "failure"
+    labelled = name == "harness_flake" and play.recipe in ("two-jobs", "attempts", "matrix")
+    assert play.job.pull.issue.labels == (["freeze-request"] if labelled else [])
+    tickets = [issue.title for issue in play.job.repository.issues.values() if not issue.pull]
+    fixture = "sorted-patch-a" if play.recipe == "matrix" else "sorted-patch"
+    assert tickets == ([f"Refresh fixture: {fixture}"] if name == "fixture_drift" else [])
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_freeze_turns_a_flake_green_and_nothing_else(play: Play, name: str) -> None:
+    """What reviewers merged covers a harness flake alone."""
+    play.freeze()
+    first, rerun, _ = CLASSES[name]
+
+    ended = play.run(red(first), rerun_of(rerun))
+
+    assert ended.conclusion == ("success" if name == "harness_flake" else "failure")
+    assert not play.job.pull.issue.labels
+
+
+def test_a_job_that_is_red_for_another_reason_stays_red(play: Play) -> None:
+    """Both runs' evidence is green, so it does not show why the job is red."""
+    ended = play.run(red(PASSED), red(PASSED))
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "green")
+    assert ended.gate.code == 0
+    assert ended.conclusion == "failure"
+
+
+@pytest.mark.parametrize("play", [name for name in REQUIRED if name != "attempts"], indirect=True)
+def test_a_rerun_that_passes_does_not_explain_why_the_first_run_was_red(play: Play) -> None:
+    """With two jobs or two runs the first one's red stands, and green evidence does not explain it."""
+    assert play.run(red(PASSED), done(PASSED)).conclusion == "failure"
+
+
+RECORDED = {"nothing": None, "passed": PASSED, "dropped": DROPPED}
+
+
+@pytest.mark.parametrize("first", RECORDED)
+@pytest.mark.parametrize("result", ["failure", "cancelled"])
+def test_red_ends_green_only_by_a_freeze_of_a_whole_pair(play: Play, result: str, first: str) -> None:
+    """Whatever becomes of the two jobs, a merged freeze covers only a flake on record of jobs that came to their end.
+
+    Cancelled, timed out (which a run reports as failed or as cancelled), skipped, no artifact id, red for another
+    reason: none of it ends green.
+    """
+    play.freeze()
+    earlier = play.recipe in ("attempts", "two-runs")  # there the first run is over, and its record alone counts
+    reruns = earlier or result == "failure"
+    for became, second in product(("success", "failure", "cancelled"), RECORDED) if reruns else [("success", "passed")]:
+        _start_over(play.job)
+        ended = play.run(done(RECORDED[first], result), done(RECORDED[second], became))
+        muted = reruns and became != "cancelled" and {first, second} == {"dropped", "passed"}
+        passed = play.recipe == "attempts" and became == "success" and first == second == "passed"
+        assert (ended.conclusion == "success") == (muted or passed), (became, second)
+
+
+def _start_over(job: Job) -> None:
+    job.repository.runs.clear()
+    job.run = job.repository.add_run(4242)
+    job.environ |= {"GITHUB_RUN_ID": "4242", "GITHUB_RUN_ATTEMPT": "1"}
+
+
+def test_a_run_that_was_cancelled_as_a_whole_ends_red(play: Play) -> None:
+    """The gate's job runs all the same, finds no pair, and is not skipped into a pass."""
+    play.freeze()
+    workflow = play.workflow()
+    became = play.became(done(DROPPED, "cancelled"))
+    if play.recipe in ("attempts", "two-runs"):
+        became = {"capture": done(DROPPED, "cancelled")}
+
+    assert workflow.attempt(became, cancelled=True).conclusion == "failure"
+
+
+JOBS = ["two-jobs", "matrix", "merge-queue"]
+"""The recipes in which first run and rerun are jobs of one run."""
+
+
+@pytest.mark.parametrize("play", JOBS, indirect=True)
+@pytest.mark.parametrize("result", ["failure", "cancelled"])
+def test_evidence_of_an_earlier_attempt_speaks_for_no_later_one(play: Play, result: str) -> None:
+    """An attempt that leaves nothing is judged by nothing, though a muted pair of the attempt before is there."""
+    play.freeze()
+    workflow = play.workflow()
+    assert workflow.attempt(play.became(red(DROPPED), done(PASSED))).conclusion == "success"
+
+    ended = play.again(workflow, dict.fromkeys(play.became(done(None)), done(None, result)))
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "artifact-missing")
+    assert ended.conclusion == "failure"
+
+
+@pytest.mark.parametrize("result", ["failure", "cancelled"])
+def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: Job, result: str) -> None:
+    """With attempts, the newest pair is muted; the attempt that came to nothing is red all the same."""
+    play = Play("attempts", job)
+    play.freeze()
+    workflow = play.workflow()
+    workflow.attempt({"capture": red(DROPPED)})
+    assert play.again(workflow, {"capture": red(PASSED)}).conclusion == "success"
+
+    assert play.again(workflow, {"capture": done(None, result)}).conclusion == "failure"
+
+
+@pytest.mark.parametrize("play", [*JOBS, "attempts"], indirect=True)
+def test_once_a_freeze_is_merged_the_gate_alone_can_be_run_again(play: Play) -> None:
+    """Jobs that are not run again keep their results and outputs, so the pair is the same, and muted now."""
+    workflow = play.workflow()
+    if play.recipe == "attempts":
+        workflow.attempt({"capture": red(DROPPED)})
+        ended = play.again(workflow, {"capture": done(PASSED)})
+    else:
+        ended = workflow.attempt(play.became(red(DROPPED), done(PASSED)))
+    assert ended.conclusion == "failure"
+
+    play.freeze()
+
+    assert play.again(workflow, {}, only={"gate"}).conclusion == "success"
+
+
+def test_the_rerun_alone_can_be_run_again(job: Job) -> None:
+    """The first run's evidence is of attempt 1, the rerun's of attempt 2: a pair, as their jobs' outputs say."""
+    play = Play("two-jobs", job)
+    workflow = play.workflow()
+    workflow.attempt(play.became(red(DROPPED), red(None)))
+
+    ended = play.again(workflow, {"rerun": done(PASSED)}, only={"rerun", "gate"})
+
+    assert ended.gate
+    assert ended.gate.said == ("harness_flake", True, "transport-fault")
+
+
+def test_a_fail_cannot_be_rerun_away_by_attempts(job: Job) -> None:
+    """The second attempt passes, so its job is green; the gate looks at both all the same."""
+    ended = Play("attempts", job).run(red(FAILED), done(PASSED))
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "split-oracle")
+    assert ended.conclusion == "failure"
+
+
+def test_the_first_attempt_says_which_button_to_press(job: Job) -> None:
+    """There is no pair yet, and the summary says how to get one."""
+    ended = Play("attempts", job).run(red(FAILED))
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "artifact-missing")
+    assert "Re-run failed jobs" in ended.gate.summary
+    assert ended.conclusion == "failure"
+
+
+def test_with_two_jobs_a_first_run_that_passes_in_a_later_attempt_ends_green(job: Job) -> None:
+    """As any job does; the README says so, and which recipe looks at it all the same."""
+    play = Play("two-jobs", job)
+    workflow = play.workflow()
+    workflow.attempt(play.became(red(FAILED), red(FAILED)))
+
+    assert play.again(workflow, play.became(done(PASSED))) == ("success", None)
+
+
+def test_a_red_nightly_is_red_before_anybody_reruns_it(job: Job) -> None:
+    """Without a run to compare with, the gate's job only repeats what the capture job says."""
+    assert Play("two-runs", job).run(red(DROPPED)) == ("failure", None)
+
+
+def test_two_runs_of_two_commits_are_no_pair(job: Job) -> None:
+    """The branch has moved on since the night."""
+    play = Play("two-runs", job)
+    play.workflow().attempt({"capture": red(DROPPED)})
+
+    workflow = play.workflow(dispatched=True)
+    job.run.head_sha = "e" * 40
+    ended = workflow.attempt({"capture": done(PASSED.changed(run={"commit": "e" * 40}))})
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "commit-mismatch")
+
+
+def test_a_shard_that_vanished_from_both_sides_is_seen(job: Job) -> None:
+    """Its id is expected, and nobody has a record of it."""
+    play = Play("matrix", job)
+    play.freeze()
+    became = play.became(red(DROPPED), done(PASSED)) | {"first/c": red(None), "rerun/c": red(None)}
+
+    ended = play.workflow().attempt(became)
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "record-missing")
+    assert "sorted-patch-c" in ended.gate.summary
+    assert ended.conclusion == "failure"
+
+
+def test_the_merged_shards_cost_one_call_a_side(job: Job) -> None:
+    """A listing and two downloads, however many shards there are."""
+    play = Play("matrix", job)
+
+    play.workflow().attempt(play.became(red(FAILED), red(FAILED)))
+
+    assert len(api_calls(job.github)) == 3
+
+
+def test_shards_that_were_not_run_again_have_no_evidence_in_the_new_attempt(job: Job) -> None:
+    """Pressing "Re-run failed jobs" runs the failed shard of the first matrix and all that depends on it."""
+    play = Play("matrix", job)
+    workflow = play.workflow()
+    workflow.attempt(play.became(red(FAILED), red(FAILED)))
+
+    became = play.became(red(FAILED), red(FAILED)) | {f"first/{shard}": done(None) for shard in SHARDS[1:]}
+    ended = play.again(workflow, became)
+
+    assert ended.gate
+    assert ended.gate.said == ("property_miss", False, "both-oracles-failed")
+    assert "record-missing" in ended.gate.summary
+    assert ended.conclusion == "failure"
+
+
+def test_the_queue_names_the_pull_request_and_labels_nothing(job: Job) -> None:
+    """A merge was tested, and no pull request has it as its head: a notice, and the number in the outputs."""
+    ended = Play("merge-queue", job).run(red(DROPPED), done(replay_of(DROPPED)))
+
+    assert ended.gate
+    assert ended.gate.said == ("harness_flake", True, "transport-fault")
+    assert ended.gate.outputs["pull-request"] == "12"
+    assert ended.gate.outputs["label-posted"] == "false"
+    assert not job.pull.issue.labels
+    assert "its merge was tested" in " ".join(words for level, words in ended.gate.annotations if level == "notice")
+    assert "warning" not in {level for level, _ in ended.gate.annotations}
+
+
+def replay_of(first: Capture) -> Capture:
+    """Return the rerun that the queue's recipe makes: from the first run's pin, with no call of its own."""
+    replayed = capture(transport=None, pin=first.pin)
+    return replayed.changed(run={"replay_of": "f" * 32}, transport={"status_code": None})
+
+
+READ_ONLY = Grant(issues="read", pull_requests="read", push=False)
+"""What a token may do on a pull request from a fork or from Dependabot, whatever the workflow says."""
+
+
+@pytest.fixture
+def fork(job: Job) -> Job:
+    """Return the job where the pull request comes from a fork."""
+    stranger = job.github.repository("stranger/widgets", fork=True)
+    job.run.head_repository = job.pull.head_repository = stranger
+    return job
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_on_a_pull_request_from_a_fork_the_verdict_stands_and_nothing_is_posted(fork: Job, name: str) -> None:
+    """The token can only read: verdict, summary, and a warning that names the way to a label."""
+    fork.inputs["github-token"] = fork.github.grant("ghs_fork", READ_ONLY)
+    first, rerun, reason = CLASSES[name]
+
+    ended = Play("two-jobs", fork).run(red(first), rerun_of(rerun))
+
+    assert ended.gate
+    assert ended.gate.said == (name, name == "harness_flake", reason)
+    assert ended.conclusion == "failure"
+    assert not fork.pull.issue.labels
+    assert [*fork.repository.issues] == [12]
+    warned = [words for level, words in ended.gate.annotations if level == "warning"]
+    assert bool(warned) == (name == "harness_flake")
+    assert all("workflow_run" in words and "issues: write" in words for words in warned)
+    assert "fork" in ended.gate.summary
+
+
+def companion(job: Job, name: str, conclusion: str = "failure") -> Ended:
+    """Let the pull request's run end in a class, and the companion follow."""
+    first, rerun, _ = CLASSES[name]
+    Play("two-jobs", job).run(red(first), rerun_of(rerun))
+    for issue in job.repository.issues.values():
+        issue.labels.clear()
+    job.github.log.clear()
+    job.inputs["github-token"] = job.github.token
+    return Workflow("fork", job, events.workflow_run(job, conclusion)).attempt({})
+
+
+def test_the_companion_finds_the_one_pull_request_by_its_head(fork: Job) -> None:
+    """The event names none for a fork; the label goes to the open one with this owner, branch and commit."""
+    fork.repository.add_pull(number=13, head_ref="patch")
+    fork.repository.add_pull(number=14, head_ref="other", head_repository=fork.pull.head_repository)
+
+    ended = companion(fork, "harness_flake")
+
+    assert ended.gate
+    assert ended.gate.said == ("harness_flake", True, "transport-fault")
+    assert ended.gate.outputs["pull-request"] == "12"
+    labels = {number: pull.issue.labels for number, pull in fork.repository.pulls.items()}
+    assert labels == {12: ["freeze-request"], 13: [], 14: []}
+    asked = [request.query.get("head") for request in fork.github.log if request.path.endswith("/pulls")]
+    assert asked == ["stranger:patch"]
+    assert ended.conclusion == "failure"
+
+
+@pytest.mark.parametrize("name", ["property_miss", "fixture_drift", "unclassified"])
+def test_the_companion_posts_nothing_but_the_label(fork: Job, name: str) -> None:
+    """Evidence from a fork opens no ticket and edits none."""
+    ended = companion(fork, name)
+
+    assert ended.gate
+    assert ended.gate.said[0] == name
+    assert {request.method for request in fork.github.log} == {"GET"}
+    assert ended.conclusion == "failure"
+
+
+def test_the_companion_takes_the_policy_of_the_default_branch(fork: Job) -> None:
+    """With a freeze that reviewers merged there is nothing to ask for."""
+    Play("fork", fork).freeze()
+
+    ended = companion(fork, "harness_flake")
+
+    assert ended.gate
+    assert ended.gate.outputs["freeze-active"] == "true"
+    assert not fork.pull.issue.labels
+
+
+@pytest.mark.parametrize("conclusion", ["success", "cancelled"])
+def test_the_companion_looks_only_at_runs_that_failed(fork: Job, conclusion: str) -> None:
+    """A run that passed, or that a person ended, asks for nothing."""
+    assert companion(fork, "harness_flake", conclusion) == ("skipped", None)
+
+
+def test_the_companion_leaves_pull_requests_of_the_repository_alone(job: Job) -> None:
+    """There the workflow itself may post."""
+    assert companion(job, "harness_flake") == ("skipped", None)
+
+
+def test_the_companion_serves_dependabot(job: Job) -> None:
+    """Its pull requests come from the repository, with a token that can only read."""
+    job.run.head_branch = job.pull.head_ref = "dependabot/npm/widgets-2"
+
+    ended = companion(job, "harness_flake")
+
+    assert ended.gate
+    assert ended.gate.outputs["label-posted"] == "true"
+    assert job.pull.issue.labels == ["freeze-request"]

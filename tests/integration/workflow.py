@@ -1,0 +1,211 @@
+"""A workflow of the README as GitHub would run it: which jobs run, what they pass on, how its gate's job ends.
+
+Two things are played: the capture jobs (what became of them is given) and the merging of artifacts. The gate's steps
+are real. Results, outputs and conditions follow
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax.
+"""
+
+import fnmatch
+import io
+import re
+import subprocess
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from tests.integration.expressions import fill, is_true, says_when
+from tests.integration.gate_run import Capture, Job, Outcome, bundle, zipped
+
+ROOT: Final = Path(__file__).parents[2]
+RECIPES: Final = dict(
+    re.findall(
+        r"<!-- recipe: ([a-z-]+) -->\n```yaml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+)
+_JOBS: Final = {name: yaml.safe_load(text)["jobs"] for name, text in RECIPES.items()}
+_CAPTURE: Final = "OWNER/freeze-gate/.github/actions/capture@"
+_GATE: Final = "OWNER/freeze-gate@"
+_MERGE: Final = "actions/upload-artifact/merge@"
+_ARTIFACT_NAME: Final = yaml.safe_load((ROOT / ".github/actions/capture/action.yml").read_text(encoding="utf-8"))[
+    "outputs"
+]["artifact-name"]["value"]
+
+
+class Did(NamedTuple):
+    """What becomes of a capture job that runs: its result, and what it uploads; None is nothing."""
+
+    result: str
+    evidence: Capture | None = None
+
+
+class Known(NamedTuple):
+    """What `needs` says of a job."""
+
+    result: str
+    outputs: Mapping[str, Any]
+
+
+class Ended(NamedTuple):
+    """How the gate's job ended, and what its step said, if the step ran."""
+
+    conclusion: str
+    gate: Outcome | None
+
+
+class Workflow:
+    """The runs of one recipe. `event` is the payload that started it, `inputs` those of a dispatch."""
+
+    def __init__(
+        self, recipe: str, job: Job, event: Mapping[str, Any] | None = None, inputs: Mapping[str, str] | None = None
+    ) -> None:
+        self._jobs: dict[str, Any] = _JOBS[recipe]
+        self._job = job
+        self._event = event or {}
+        self._inputs = inputs or {}
+        self._known: dict[str, Known] = {}
+        self._cancelled = False
+        job.inputs = {"github-token": job.inputs["github-token"], "wait-seconds": "0"}
+
+    def attempt(
+        self, became: Mapping[str, Did], *, only: Collection[str] | None = None, cancelled: bool = False
+    ) -> Ended:
+        """Run an attempt: of all jobs, or `only` of some, while the others keep their results and outputs.
+
+        `became` names capture jobs, those of a matrix as `first/a`. `cancelled`: the run is cancelled as a whole.
+        """
+        self._cancelled = cancelled
+        ended = Ended("skipped", None)
+        for name, job in self._jobs.items():
+            if only is not None and name not in only:
+                continue
+            if not self._is_due(job):
+                self._known[name] = Known("skipped", {})
+            elif any(step.get("uses", "").startswith(_GATE) for step in job["steps"]):
+                ended = self._judge(job)
+            elif any(step.get("uses", "").startswith(_MERGE) for step in job["steps"]):
+                self._known[name] = self._merge(job)
+            else:
+                self._known[name] = self._capture(name, job, became)
+        return ended
+
+    def ran(self, name: str) -> bool:
+        """Whether a job ran, as far as is known."""
+        return self._known[name].result != "skipped"
+
+    def _is_due(self, job: Mapping[str, Any]) -> bool:
+        return self._holds(str(job.get("if", "success()")), self._contexts(job), failed=not self._all_well(job))
+
+    def _all_well(self, job: Mapping[str, Any]) -> bool:
+        return all(known.result == "success" for known in self._needs(job).values())
+
+    def _holds(self, condition: str, contexts: Mapping[str, Any], *, failed: bool) -> bool:
+        """Whether a job or a step is to run. Where the condition names no status, all must have gone well so far."""
+        status = {
+            "always": lambda: True,
+            "cancelled": lambda: self._cancelled,
+            "failure": lambda: failed,
+            "success": lambda: not failed and not self._cancelled,
+        }
+        text = condition if "${{" in condition else f"${{{{ {condition} }}}}"
+        if failed and not says_when(text):
+            return False
+        return is_true(fill(text, contexts, status))
+
+    def _needs(self, job: Mapping[str, Any]) -> dict[str, Known]:
+        named = job.get("needs", [])
+        return {name: self._known[name] for name in ([named] if isinstance(named, str) else named)}
+
+    def _contexts(self, job: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        environ = self._job.environ
+        github = {
+            "event": self._event,
+            "ref": environ["GITHUB_REF"],
+            "repository": environ["GITHUB_REPOSITORY"],
+            "run_attempt": int(environ["GITHUB_RUN_ATTEMPT"]),
+            "run_id": int(environ["GITHUB_RUN_ID"]),
+        }
+        needs = {name: known._asdict() for name, known in self._needs(job).items()}
+        return {"github": github, "inputs": self._inputs, "needs": needs, "vars": {}, **more}
+
+    def _capture(self, name: str, job: Mapping[str, Any], became: Mapping[str, Did]) -> Known:
+        results, outputs = [], {}
+        for shard in _shards(job):
+            did = became[f"{name}/{shard['shard']}" if shard else name]
+            contexts = self._contexts(job, matrix=shard)
+            step = next(step for step in job["steps"] if step.get("uses", "").startswith(_CAPTURE))
+            given = {key: fill(step["with"][key], contexts, {}) for key in ("fixture-id", "name")}
+            steps = {step.get("id", ""): {"outputs": self._upload(given, contexts, did.evidence)}}
+            outputs = _outputs(job, {**contexts, "steps": steps})
+            results.append(did.result)
+        worst = [result for result in ("failure", "cancelled", "success") if result in results]
+        return Known(worst[0], outputs)
+
+    def _upload(
+        self, given: Mapping[str, str], contexts: Mapping[str, Any], evidence: Capture | None
+    ) -> dict[str, str]:
+        if evidence is None:
+            return {}
+        name = fill(_ARTIFACT_NAME, {**contexts, "inputs": given}, {})
+        here = {"run_id": contexts["github"]["run_id"], "run_attempt": contexts["github"]["run_attempt"]}
+        stored = evidence.changed(fixture_id=given["fixture-id"], run=here)
+        return {"artifact-id": str(self._store(name, bundle(stored, root="")))}
+
+    def _merge(self, job: Mapping[str, Any]) -> Known:
+        steps: dict[str, Any] = {}
+        for step in job["steps"]:
+            given = {key: fill(value, self._contexts(job), {}) for key, value in step["with"].items()}
+            assert given["separate-directories"] is True
+            found = [one for one in self._job.run.artifacts if fnmatch.fnmatchcase(one.name, given["pattern"])]
+            members = {f"{one.name}/{name}": payload for one in found for name, payload in _members(one.content)}
+            stored = {"artifact-id": str(self._store(given["name"], zipped(members)))} if members else {}
+            steps[step["id"]] = {"outputs": stored}
+        result = "success" if all(step["outputs"] for step in steps.values()) else "failure"
+        return Known(result, _outputs(job, self._contexts(job, steps=steps)))
+
+    def _store(self, name: str, content: bytes) -> int:
+        run = self._job.run
+        stored = run.add_artifact(name, content, created_at=f"{run.attempts[-1][:14]}{10 + len(run.artifacts)}:00Z")
+        return stored.id
+
+    def _judge(self, job: Mapping[str, Any]) -> Ended:
+        outcome, failed = None, False
+        steps: dict[str, Any] = {}
+        for step in job["steps"]:
+            contexts = self._contexts(job, steps=steps)
+            if not self._step_is_due(step, contexts, failed=failed):
+                continue
+            if "run" in step:
+                done = subprocess.run(["bash", "-e", "-c", step["run"]], check=False)
+                failed |= done.returncode != 0
+                continue
+            assert step["uses"].startswith(_GATE)
+            given = {key: str(fill(value, contexts, {}) or "") for key, value in step["with"].items()}
+            outcome = self._job.gate(**given)
+            steps[step.get("id", "")] = {"outputs": outcome.outputs}
+            failed |= outcome.code != 0
+        return Ended("failure" if failed else "success", outcome)
+
+    def _step_is_due(self, step: Mapping[str, Any], contexts: Mapping[str, Any], *, failed: bool) -> bool:
+        """Whether a step runs. A job that began after its run was cancelled is not cancelled itself."""
+        cancelled, self._cancelled = self._cancelled, False
+        try:
+            return self._holds(str(step.get("if", "success()")), contexts, failed=failed)
+        finally:
+            self._cancelled = cancelled
+
+
+def _outputs(job: Mapping[str, Any], contexts: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: fill(value, contexts, {}) or "" for key, value in job.get("outputs", {}).items()}
+
+
+def _shards(job: Mapping[str, Any]) -> list[dict[str, str]]:
+    matrix = job.get("strategy", {}).get("matrix", {})
+    return [{"shard": shard} for shard in matrix.get("shard", ())] or [{}]
+
+
+def _members(content: bytes | Path) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(content) if isinstance(content, bytes) else content) as archive:
+        yield from ((name, archive.read(name)) for name in archive.namelist())

@@ -72,7 +72,8 @@ def _of_workflow_run(event: Event, run: Mapping[str, Any]) -> Event:
     """Return the event as the run that triggered this one saw it. `pull_requests` is empty for forks."""
     home, theirs = _number(run, "repository", "id"), _number(run, "head_repository", "id")
     listed = _at(run, "pull_requests")
-    pulls = [pull for pull in listed or () if home and _number(pull, "base", "repo", "id") == home]
+    pulls = listed if isinstance(listed, list) else []
+    pulls = [pull for pull in pulls if home and _number(pull, "base", "repo", "id") == home]
     return event._replace(
         run_id=_number(run, "id") or event.run_id,
         run_attempt=_number(run, "run_attempt") or event.run_attempt,

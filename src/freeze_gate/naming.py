@@ -45,7 +45,8 @@ class Slot(NamedTuple):
 def slots_of_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]) -> list[Slot]:
     """Group what fits a name or a glob by its name without the attempt. Where nothing fits, one slot with a fault.
 
-    What is called exactly so goes before what the name would match as a glob.
+    What is called exactly so goes before what the name would match as a glob. Names that end as the capture action's
+    do are parted from their attempt without being asked.
     """
     matches = _literally(name) if any(artifact.name == name for artifact in listing) else _as_glob(name)
     groups: dict[str, list[Candidate]] = {}
@@ -73,7 +74,7 @@ def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
     def match(artifact: Artifact) -> tuple[str, int | None] | None:
         found = pattern.match(artifact.name)
         if not found or "attempt" not in pattern.groupindex:
-            return (artifact.name, _apart(artifact)[1]) if found else None
+            return _apart(artifact) if found else None
         start, end = found.span("attempt")
         return artifact.name[:start] + ATTEMPT + artifact.name[end:], int(found["attempt"])
 

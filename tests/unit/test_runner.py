@@ -1,0 +1,117 @@
+"""The runner's files and its log."""
+
+import io
+import signal
+from pathlib import Path
+
+import pytest
+
+from freeze_gate.errors import NoVerdictError
+from freeze_gate.runner import MAX_WARNINGS, OUTPUTS, Runner, undisturbed
+from tests.integration.gate_run import read_outputs
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """Return the two variables."""
+    return {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+
+
+def test_outputs_are_appended_and_the_last_value_counts(files: dict[str, str]) -> None:
+    """Closed values first, better ones later; what an earlier step wrote stays."""
+    Path(files["GITHUB_OUTPUT"]).write_text("theirs=1\n")
+    runner = Runner(files, io.StringIO())
+
+    runner.set_outputs(OUTPUTS)
+    runner.set_outputs({"failure-class": "property_miss", "fixture-path": "a=b<<c"})
+
+    read = read_outputs(Path(files["GITHUB_OUTPUT"]).read_text())
+    assert read == {"theirs": "1", **OUTPUTS, "failure-class": "property_miss", "fixture-path": "a=b<<c"}
+
+
+@pytest.mark.parametrize("outputs", [{"reason": "x\nfreeze-allowed=true"}, {"reason": "x\r"}, {"unheard-of": "x"}])
+def test_what_is_no_output_of_one_line_is_refused(files: dict[str, str], outputs: dict[str, str]) -> None:
+    """A line end would be a second output."""
+    with pytest.raises(ValueError, match="not an output"):
+        Runner(files, io.StringIO()).set_outputs(outputs)
+    assert not Path(files["GITHUB_OUTPUT"]).exists()
+
+
+def test_the_summary_is_appended_as_it_is(files: dict[str, str]) -> None:
+    """UTF-8 with plain line ends; a lone surrogate is made visible."""
+    runner = Runner(files, io.StringIO())
+    runner.summarise("one ❄\n")
+    runner.summarise("two \ud800\n")
+    assert Path(files["GITHUB_STEP_SUMMARY"]).read_bytes() == "one ❄\ntwo \\ud800\n".encode()
+
+
+def test_what_was_delivered_is_known(files: dict[str, str]) -> None:
+    """The exit code, once the lines are written; not before."""
+    runner = Runner(files, io.StringIO())
+    assert runner.delivered is None
+
+    runner.deliver("lines\n", 1)
+    assert runner.delivered == 1
+
+    lost = Runner({}, io.StringIO())
+    with pytest.raises(NoVerdictError, match="GITHUB_STEP_SUMMARY is not set"):
+        lost.deliver("lines\n", 1)
+    assert lost.delivered is None
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"])
+def test_a_file_that_cannot_be_written_is_named_by_its_variable(files: dict[str, str], variable: str) -> None:
+    """Without its path, which says nothing to a person."""
+    Path(files[variable]).mkdir()
+    runner = Runner(files, io.StringIO())
+    with pytest.raises(NoVerdictError, match=variable):
+        runner.set_outputs(OUTPUTS) if variable == "GITHUB_OUTPUT" else runner.summarise("x")
+
+
+def test_nothing_in_the_log_is_a_command_but_ours() -> None:
+    """Neither a line nor a message can hold one."""
+    log = io.StringIO()
+    runner = Runner({}, log)
+
+    runner.say("  ::add-mask::x\n::error::y ##[debug]z")
+    runner.annotate("warning", "50%\n::error::y")
+
+    said, annotated = log.getvalue().splitlines()
+    assert "::" not in said
+    assert "##[" not in said
+    assert annotated.startswith("::warning title=Freeze Gate::50%25")
+    assert "::error" not in annotated
+
+
+def test_warnings_beyond_what_the_runner_shows_are_lines_of_the_log() -> None:
+    """It drops the eleventh annotation of a kind without a word; the verdict's own has its place."""
+    log = io.StringIO()
+    runner = Runner({}, log)
+    for number in range(MAX_WARNINGS + 2):
+        runner.annotate("warning", f"number {number}")
+    runner.annotate("error", "the verdict")
+
+    lines = log.getvalue().splitlines()
+    assert sum(line.startswith("::warning") for line in lines) == MAX_WARNINGS
+    assert [line for line in lines if not line.startswith("::")] == ["warning: number 9", "warning: number 10"]
+    assert lines[-1].startswith("::error")
+
+
+def test_a_log_that_nobody_reads_is_no_failure() -> None:
+    """A closed stream."""
+    log = io.StringIO()
+    log.close()
+    Runner({}, log).say("anybody?")
+
+
+def test_a_signal_waits_until_what_must_not_be_parted_is_done() -> None:
+    """SIGTERM in the middle arrives behind it."""
+    seen: list[str] = []
+    before = signal.signal(signal.SIGTERM, lambda *_: seen.append("signal"))
+    try:
+        with undisturbed():
+            signal.raise_signal(signal.SIGTERM)
+            seen.append("done")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == ["done", "signal"]

@@ -1,0 +1,124 @@
+"""Which pull request a label may go to, asked of the stand-in."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from freeze_gate.event import Event, Head
+from freeze_gate.evidence.side import Artifact
+from freeze_gate.github.failure import ApiError
+from freeze_gate.github.http import Api, Token
+from freeze_gate.target import Target, find_target
+from tests.standin import Fault, Standin
+from tests.standin.state import Repository
+
+HEAD = "c" * 40
+
+
+class Scene(NamedTuple):
+    """The stand-in, a client, our repository and a fork of it."""
+
+    github: Standin
+    api: Api
+    home: Repository
+    fork: Repository
+
+    def event(self, *, number: int | None = None, fork: bool = False, branch: str | None = None) -> Event:
+        """Return an event about the head."""
+        source = self.fork if fork else self.home
+        head = Head(HEAD, branch, source.owner if branch else None, source.id if branch else None)
+        return Event("x", self.home.full_name, self.github.url, self.github.server_url, 1, 1, HEAD, number, head, fork)
+
+    def artifact(self, *, fork: bool = False, sha: str | None = HEAD) -> Artifact:
+        """Return what GitHub says of the evidence."""
+        source = self.fork if fork else self.home
+        return Artifact(1, "b", 1, repository_id=self.home.id, head_repository_id=source.id, head_sha=sha)
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    """Return a repository without pull requests."""
+    with Standin() as github:
+        home = github.repository()
+        with Api(github.url, home.full_name, Token(github.token), wait_seconds=0) as api:
+            yield Scene(github, api, home, github.repository("stranger/widgets", fork=True))
+
+
+def test_the_input_goes_before_the_event(scene: Scene) -> None:
+    """And the pull request is looked at."""
+    scene.home.add_pull(number=12)
+    scene.home.add_pull(number=20)
+    assert find_target(scene.api, scene.event(number=12), 20, scene.artifact()) == Target(20)
+    assert find_target(scene.api, scene.event(number=12), None, scene.artifact()) == Target(12)
+
+
+def test_the_artifact_s_commit_goes_before_the_event_s(scene: Scene) -> None:
+    """What was tested is what the evidence is about."""
+    scene.home.add_pull(number=12)
+    found = find_target(scene.api, scene.event(number=12), None, scene.artifact(sha="e" * 40))
+    assert found.number == 12
+    assert found.obstacle
+    assert "is not the tested commit" in found.obstacle
+
+
+def test_without_an_artifact_the_event_s_commit_counts(scene: Scene) -> None:
+    """An older server says nothing of an artifact's run."""
+    scene.home.add_pull(number=12)
+    assert find_target(scene.api, scene.event(number=12), None, None) == Target(12)
+
+
+def test_a_fork_is_found_by_its_branch_alone(scene: Scene) -> None:
+    """With the equal head of that very repository; a namesake of ours is not it."""
+    scene.home.add_pull(number=12, head_repository=scene.fork)
+    scene.home.add_pull(number=13)
+
+    event = scene.event(fork=True, branch="patch")
+    assert find_target(scene.api, event, None, scene.artifact(fork=True)) == Target(12)
+    assert any("pulls" in call for call in scene.github.asked())
+
+
+def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
+    """`owner:branch` names neither of two forks of one owner."""
+    other = scene.github.repository("stranger/gadgets", fork=True)
+    scene.home.add_pull(number=12, head_repository=other)
+    found = find_target(scene.api, scene.event(fork=True, branch="patch"), None, scene.artifact(fork=True))
+    assert found == Target(None, "no open pull request has the tested commit as its head")
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Scene, fork: bool) -> None:
+    """Never for a fork: the same commit may be somebody else's head."""
+    scene.home.add_pull(number=12)
+    found = find_target(scene.api, scene.event(fork=fork), None, scene.artifact(fork=fork))
+    assert found.number == (None if fork else 12)
+
+
+@pytest.mark.parametrize(("state", "sha"), [("closed", HEAD), ("open", "e" * 40)])
+def test_what_does_not_fit_is_not_found_by_its_commit(scene: Scene, state: str, sha: str) -> None:
+    """Closed, or moved on."""
+    scene.home.add_pull(number=12, state=state, head_sha=sha)
+    assert find_target(scene.api, scene.event(), None, scene.artifact()).number is None
+
+
+def test_two_that_fit_are_none_and_named(scene: Scene) -> None:
+    """The input settles it."""
+    for number in (12, 20):
+        scene.home.add_pull(number=number)
+    found = find_target(scene.api, scene.event(), None, scene.artifact())
+    assert found.number is None
+    assert found.obstacle == "several open pull requests have this head (20, 12): name one with `pull-request`"
+
+
+def test_without_a_commit_nothing_is_asked(scene: Scene) -> None:
+    """There is nothing to ask for."""
+    event = scene.event()._replace(head=Head())
+    assert find_target(scene.api, event, None, None) == Target(None, "no pull request is known for this run")
+    assert not scene.github.log
+
+
+def test_trouble_is_raised_and_not_taken_for_none(scene: Scene) -> None:
+    """The caller says that the call failed."""
+    scene.github.fault(Fault("status", status=500))
+    with pytest.raises(ApiError):
+        find_target(scene.api, scene.event(number=12), None, scene.artifact())

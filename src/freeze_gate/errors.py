@@ -2,7 +2,7 @@
 
 
 class FreezeGateError(Exception):
-    """A failure with a sentence for a person: what is wrong, and what to do next. `exit_code` is of the README's table."""
+    """A failure with a sentence for a person: what is wrong, what to do next. `exit_code` is of the README's table."""
 
     exit_code = 3
 
@@ -14,6 +14,6 @@ class UsageError(FreezeGateError):
 
 
 class NoVerdictError(FreezeGateError):
-    """No verdict could be reached or delivered: the API is down, there is no right to read, a file cannot be written."""
+    """No verdict could be reached or delivered: the API is down, no right to read, a file that cannot be written."""
 
     exit_code = 3

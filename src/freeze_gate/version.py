@@ -5,4 +5,4 @@ from typing import Final
 VERSION: Final = "0.1.0"
 
 RULES_VERSION: Final = 1
-"""Counts up with every change to the decision table, a check or their order; a verdict names the rules it was made by."""
+"""Counts up with every change to the decision table, a check or their order; a verdict names its rules."""

@@ -13,7 +13,7 @@ BETWEEN_PIECES = 0.02
 
 
 class Answer(NamedTuple):
-    """What one connection gets: pieces, sent one by one, and then an end. `HOLD` keeps it open until the server stops."""
+    """What one connection gets: pieces, one by one, and then an end. `HOLD` keeps it open until the server stops."""
 
     pieces: Sequence[bytes] = ()
     end: str = CLOSE
@@ -27,8 +27,11 @@ def answer(body: bytes | Sequence[bytes] = b"", *headers: str, status: str = "20
 
 
 def sized(body: bytes, *headers: str, status: str = "200 OK") -> Answer:
-    """Build an answer with its right length."""
-    return answer(body, f"Content-Length: {len(body)}", *headers, status=status)
+    """Build an answer with its right length. It says that the connection ends, lest the client uses it once more."""
+    kept = any(header.startswith("Connection:") for header in headers)
+    return answer(
+        body, f"Content-Length: {len(body)}", *headers, *(() if kept else ("Connection: close",)), status=status
+    )
 
 
 def chunked(*chunks: bytes) -> bytes:
@@ -51,10 +54,12 @@ class ExactServer:
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1/sample"
 
     def __enter__(self) -> Self:
+        """Begin to serve."""
         self._threads[0].start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop; what is held open is let go."""
         self._stop.set()
         with socket.create_connection(self._listener.getsockname()):  # wakes the one who waits in accept
             pass

@@ -1,4 +1,4 @@
-"""A program that starts captures and kills each at another moment, then looks at what it left. Prints how many it killed.
+"""A program that kills captures, each at another moment, and looks at what they left. Prints how many it killed.
 
 First at every step that a capture takes in the file system, one step after the other; then at random moments, so that
 some fall into the middle of a write.
@@ -16,10 +16,9 @@ from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.pinning import pin_sample
 from freeze_gate.capture.recorder import Recorder
 from freeze_gate.capture.reported import reported
-from freeze_gate.capture.run import Run
 from freeze_gate.capture.store import Store
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Record, contradictions, read_record
+from freeze_gate.evidence.record import Record, Run, contradictions, read_record
 
 STEPS = frozenset({"open", "os.rename", "os.chmod", "os.remove", "os.mkdir", "fcntl.flock"})
 RANDOM_MOMENTS = 40
@@ -91,7 +90,7 @@ def main(place: Path) -> None:
         killed_at_random(folder)
         look(folder)
         shutil.rmtree(folder, ignore_errors=True)
-    print(killed + RANDOM_MOMENTS)
+    sys.stdout.write(f"{killed + RANDOM_MOMENTS}\n")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -122,9 +123,7 @@ def test_pin_writes_nowhere_else(option: list[str], tmp_path: Path) -> None:
     assert not list(bundle(tmp_path).rglob("*.json"))
 
 
-def test_o7_nothing_touches_a_record_once_an_oracle_has_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_o7_nothing_touches_a_record_once_an_oracle_has_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A retry inside one job does not wash a fail away: exit code 2, the record unchanged to the byte."""
     assert _pin(tmp_path, b"sample") == 0
     _after_an_oracle(tmp_path)
@@ -236,7 +235,7 @@ CURL_CASES = {
 
 @pytest.mark.parametrize("case", CURL_CASES)
 def test_transport_reads_what_curl_prints(case: str, tmp_path: Path) -> None:
-    """curl's exit code and status become the fault, its byte count the bytes."""
+    """Curl's exit code and status become the fault, its byte count the bytes."""
     planned, options, ok, fault = CURL_CASES[case]
     with ExactServer(planned) as server:
         command = ["curl", "-sS", "-q", "-o", str(tmp_path / "body"), "-w", "%{json}", *options, server.url]
@@ -250,7 +249,8 @@ def test_transport_reads_what_curl_prints(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "printed", [b"", b"{}", b"[]", b"null", b"200", b'{"http_code": 200}', b'{"exitcode": true}', b"{" * 100_000, b"\xff"]
+    "printed",
+    [b"", b"{}", b"[]", b"null", b"200", b'{"http_code": 200}', b'{"exitcode": true}', b"{" * 100_000, b"\xff"],
 )
 def test_transport_refuses_what_curl_never_printed(printed: bytes, tmp_path: Path) -> None:
     """Without an exit code nothing is known of the call."""
@@ -323,7 +323,7 @@ def _swap_the_pin(first: Path) -> None:
     path.write_bytes(b"swapped")
 
 
-BROKEN = {
+BROKEN: dict[str, Callable[[Path], object]] = {
     "no record": lambda first: _without(first, f"{ID}.json"),
     "no pinned file": lambda first: _without(first / "fixtures", "*"),
     "other bytes": _swap_the_pin,
@@ -362,7 +362,8 @@ def test_pin_loads_no_http_client_and_the_library_none_until_asked(tmp_path: Pat
     """A pin is hashing and writing; `requests` and `httpx` belong to whoever makes calls."""
     program = (
         "import sys; from freeze_gate.cli import main; main(sys.argv[1:], {}); import freeze_gate.capture;"
-        "print(sorted({name.split('.')[0] for name in sys.modules} & {'requests', 'urllib3', 'httpx', 'httpx2', 'yaml'}))"
+        "loaded = {name.split('.')[0] for name in sys.modules};"
+        "print(sorted(loaded & {'requests', 'urllib3', 'httpx', 'httpx2', 'yaml'}))"
     )
     (tmp_path / "sampled").write_bytes(b"x")
     argv = ["pin", "--id", ID, "--bundle", str(bundle(tmp_path)), str(tmp_path / "sampled")]

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from freeze_gate.cli import main
 for _ in range(15):
-    assert main(["transport", "--id", sys.argv[1], "--bundle", sys.argv[2], "--status-code", "200", "--retry-count", "1"], {}) == 0
+    facts = ["--status-code", "200", "--retry-count", "1"]
+    assert main(["transport", "--id", sys.argv[1], "--bundle", sys.argv[2], *facts], {}) == 0
 """
 
 

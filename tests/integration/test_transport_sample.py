@@ -63,7 +63,9 @@ def test_sample_sends_what_it_is_told_and_prints_where_the_answer_is(
     assert record.sampler == asked.sampler
 
 
-@pytest.mark.parametrize("answers", [(sized(b"sample"),), (sized(b"no", status="401 No"),), (answer(b"x", "Content-Length: 9"),)])
+@pytest.mark.parametrize(
+    "answers", [(sized(b"sample"),), (sized(b"no", status="401 No"),), (answer(b"x", "Content-Length: 9"),)]
+)
 def test_sample_prints_and_records_no_secret(
     answers: tuple[Answer, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,7 +207,7 @@ def _wait_for(happened: object) -> None:
 
 
 def test_a_netrc_file_does_not_take_the_place_of_the_given_authorization(tmp_path: Path) -> None:
-    """requests alone would send the file's password instead."""
+    """Requests alone would send the file's password instead."""
     netrc = tmp_path / "netrc"
     netrc.write_text(f"machine 127.0.0.1 login somebody password {SECRET}\n")
     netrc.chmod(0o600)
@@ -219,7 +221,9 @@ def test_a_netrc_file_does_not_take_the_place_of_the_given_authorization(tmp_pat
 
 def test_an_undecodable_answer_is_not_pinned(tmp_path: Path) -> None:
     """A coding that was not asked for, or bytes that are not what the header says, are no sample and no fault."""
-    for number, coded in enumerate((sized(b"\x0b\x02\x80abc\x03", "Content-Encoding: br"), sized(b"plain", "Content-Encoding: gzip"))):
+    for number, coded in enumerate(
+        (sized(b"\x0b\x02\x80abc\x03", "Content-Encoding: br"), sized(b"plain", "Content-Encoding: gzip"))
+    ):
         folder = tmp_path / str(number)
         folder.mkdir()
         with ExactServer(coded) as server:

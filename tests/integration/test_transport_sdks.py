@@ -106,9 +106,12 @@ def test_t4_retries_that_the_anthropic_sdk_hides_are_counted(tmp_path: Path) -> 
 
 def test_t9_an_sdk_that_gives_up_leaves_the_fault_and_no_pin(tmp_path: Path) -> None:
     """Three times 503: one call that failed, with two retries; an error body is no sample."""
-    with ExactServer(BUSY) as server, _openai(server, capture(tmp_path)) as client:
-        with pytest.raises(openai.InternalServerError):
-            client.chat.completions.create(**ASKED)
+    with (
+        ExactServer(BUSY) as server,
+        _openai(server, capture(tmp_path)) as client,
+        pytest.raises(openai.InternalServerError),
+    ):
+        client.chat.completions.create(**ASKED)
     record = record_in(bundle(tmp_path))
     assert _facts(record) == (False, "http_status", 503, 2)
     assert record.fixture_sha256 is None
@@ -117,9 +120,12 @@ def test_t9_an_sdk_that_gives_up_leaves_the_fault_and_no_pin(tmp_path: Path) -> 
 def test_t10_a_refusal_is_no_fault(tmp_path: Path) -> None:
     """401 says something about the key, not about the harness."""
     refusal = sized(b'{"error": {"message": "no"}}', JSON, status="401 Unauthorized")
-    with ExactServer(refusal) as server, _anthropic(server, capture(tmp_path)) as client:
-        with pytest.raises(anthropic.AuthenticationError):
-            client.messages.create(max_tokens=9, **ASKED)
+    with (
+        ExactServer(refusal) as server,
+        _anthropic(server, capture(tmp_path)) as client,
+        pytest.raises(anthropic.AuthenticationError),
+    ):
+        client.messages.create(max_tokens=9, **ASKED)
     assert _facts(record_in(bundle(tmp_path))) == (None, None, 401, 0)
 
 
@@ -147,9 +153,12 @@ def test_t1_a_short_answer_that_an_sdk_retries_is_counted_and_let_go(tmp_path: P
 def test_t1_a_short_answer_without_retries_leaves_its_stump(tmp_path: Path) -> None:
     """The SDK raises and hands out nothing; what arrived is pinned all the same, as a stump."""
     short = answer(COMPLETION[:40], JSON, f"Content-Length: {len(COMPLETION)}")
-    with ExactServer(short) as server, _openai(server, capture(tmp_path), max_retries=0) as client:
-        with pytest.raises(openai.APIConnectionError):
-            client.chat.completions.create(**ASKED)
+    with (
+        ExactServer(short) as server,
+        _openai(server, capture(tmp_path), max_retries=0) as client,
+        pytest.raises(openai.APIConnectionError),
+    ):
+        client.chat.completions.create(**ASKED)
     record = record_in(bundle(tmp_path))
     assert _facts(record) == (False, "truncated", 200, 0)
     assert (pinned_in(bundle(tmp_path), record), record.transport.pin_complete) == (COMPLETION[:40], False)
@@ -208,9 +217,12 @@ ERRING = (
 def test_t6_an_error_event_in_a_stream_is_a_fault_of_a_call_that_answered_200(tmp_path: Path) -> None:
     """The SDK raises at the event and reads no further; the status stays 200, the part is pinned."""
     recorder = capture(tmp_path)
-    with ExactServer(answer([chunked(*ERRING)], *EVENTS)) as server, _anthropic(server, recorder) as client:
-        with pytest.raises(anthropic.APIStatusError):
-            list(client.messages.create(stream=True, max_tokens=9, **ASKED))
+    with (
+        ExactServer(answer([chunked(*ERRING)], *EVENTS)) as server,
+        _anthropic(server, recorder) as client,
+        pytest.raises(anthropic.APIStatusError),
+    ):
+        list(client.messages.create(stream=True, max_tokens=9, **ASKED))
     record = record_in(bundle(tmp_path))
     assert _facts(record) == (False, "stream_error", 200, 0)
     assert (pinned_in(bundle(tmp_path), record), record.transport.pin_complete) == (b"".join(ERRING), False)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
-from tests.exact_server import HOLD, RESET, Answer, ExactServer, answer, chunked, sized
+from tests.exact_server import HOLD, RESET, Answer, answer, chunked, sized
 from tests.integration.recorded import pinned_in, record_in
 
 TEXT = bytes(range(256)) * 40
@@ -107,8 +107,12 @@ CASES = {
         checks={"ends_with": "data: [DONE]\n\n"},
     ),
     "T8-empty": Case((sized(b""),), ok=True, pinned=b"", complete=True, received=0, declared=0),
-    "T8-no-content": Case((answer(b"", status="204 No Content"),), ok=True, status=204, pinned=b"", complete=True, received=0),
-    "T9-overloaded": Case((sized(b'{"error": 1}', status="529 Overloaded"),), ok=False, fault="http_status", status=529),
+    "T8-no-content": Case(
+        (answer(b"", status="204 No Content"),), ok=True, status=204, pinned=b"", complete=True, received=0
+    ),
+    "T9-overloaded": Case(
+        (sized(b'{"error": 1}', status="529 Overloaded"),), ok=False, fault="http_status", status=529
+    ),
     "T9-html": Case((sized(PAGE, status="503 Service Unavailable"),), ok=False, fault="http_status", status=503),
     "T9-rate-limit": Case((sized(b"{}", status="429 Slow Down"),), ok=False, fault="http_status", status=429),
     "T10-bad-request": Case((sized(b"{}", status="400 Bad Request"),), ok=None, status=400),

@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ def _raw(payload: bytes) -> bytes:
     return packer.compress(payload) + packer.flush()
 
 
-CODERS = {
+CODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda payload: gzip.compress(payload, mtime=0),
     "x-gzip": lambda payload: gzip.compress(payload, mtime=0),
     "GZip": lambda payload: gzip.compress(payload, mtime=0),

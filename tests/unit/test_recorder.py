@@ -70,7 +70,7 @@ def told(store: Store) -> Told:
 
 def _pinned(told: Told) -> bytes | None:
     path = told.store.pinned_file(told.record)
-    return path and path.read_bytes()
+    return None if path is None else path.read_bytes()
 
 
 def test_nothing_is_written_before_a_call_ends(told: Told) -> None:

@@ -16,8 +16,19 @@ def _curl(**said: object) -> Call:
 
 @pytest.mark.parametrize(
     ("exit_code", "fault"),
-    [(5, "connection"), (6, "connection"), (7, "connection"), (16, "connection"), (18, "truncated"), (28, "timeout")]
-    + [(35, "connection"), (52, "connection"), (55, "connection"), (56, "connection"), (92, "connection")],
+    [
+        (5, "connection"),
+        (6, "connection"),
+        (7, "connection"),
+        (16, "connection"),
+        (18, "truncated"),
+        (28, "timeout"),
+        (35, "connection"),
+        (52, "connection"),
+        (55, "connection"),
+        (56, "connection"),
+        (92, "connection"),
+    ],
 )
 def test_curl_s_exit_code_names_the_fault(exit_code: int, fault: str) -> None:
     """Whatever status had come before."""
@@ -33,7 +44,9 @@ def test_an_exit_code_that_is_not_about_the_transport_says_nothing(exit_code: in
     assert _curl(exitcode=exit_code, http_code=0 if exit_code == 22 else 200).outcome.ok is None
 
 
-@pytest.mark.parametrize(("status", "ok"), [(200, True), (204, True), (302, None), (401, None), (429, False), (503, False)])
+@pytest.mark.parametrize(
+    ("status", "ok"), [(200, True), (204, True), (302, None), (401, None), (429, False), (503, False)]
+)
 @pytest.mark.parametrize("exit_code", [0, 22])
 def test_without_a_failure_the_status_speaks(status: int, ok: bool | None, exit_code: int) -> None:
     """Also where `--fail` made an exit code of it."""
@@ -48,7 +61,9 @@ def test_numbers_are_read_as_every_version_prints_them() -> None:
     assert _curl(exitcode=0, http_code=200, size_download=1.5).outcome.bytes_received is None
 
 
-@pytest.mark.parametrize("printed", [b"", b"[]", b'{"exitcode": "0"}', b'{"exitcode": -1}', b'{"exitcode": NaN}', b"nul"])
+@pytest.mark.parametrize(
+    "printed", [b"", b"[]", b'{"exitcode": "0"}', b'{"exitcode": -1}', b'{"exitcode": NaN}', b"nul"]
+)
 def test_anything_else_is_refused(printed: bytes) -> None:
     """Without an exit code there is no call to speak of."""
     with pytest.raises(UsageError, match="curl -w"):

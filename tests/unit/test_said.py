@@ -10,7 +10,7 @@ def test_a_record_is_said_in_closed_words() -> None:
     assert said(blank) == (
         "x: transport_ok=null fault=none status=unknown bytes=unknown of unknown retries=unknown pin_complete=null"
     )
-    transport = Transport(200, False, 1, "truncated", False, 14, 10000)  # noqa: FBT003 - in the record's order
+    transport = Transport(200, False, 1, "truncated", False, 14, 10000)
     assert said(blank._replace(transport_ok=False, transport=transport)) == (
         "x: transport_ok=false fault=truncated status=200 bytes=14 of 10000 retries=1 pin_complete=false"
     )

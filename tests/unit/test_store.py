@@ -104,7 +104,7 @@ def test_a_file_that_is_no_record_is_not_written_over_unseen(store: Store) -> No
     """It says what is wrong and what to do."""
     store.write(BLANK)
     store.record_file("x").write_bytes(b"{")
-    with pytest.raises(UsageError, match="is not a record .* remove it"):
+    with pytest.raises(UsageError, match=r"is not a record .* remove it"):
         store.read("x")
 
 

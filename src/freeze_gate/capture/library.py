@@ -98,7 +98,7 @@ class Capture:
 
         return recording_transport(library, kind, self._recorder, self._deadline, through)
 
-    def pin(self, payload: bytes, *, suffix: str | None = None, replace: bool = False) -> Path:
+    def pin(self, payload: bytes | bytearray | memoryview, *, suffix: str | None = None, replace: bool = False) -> Path:
         """Store the sample under its digest, before anything is asserted about it, and return the file's path.
 
         The bytes may be an answer's body or a part of it. The record says `pin_complete` only where the recorder saw

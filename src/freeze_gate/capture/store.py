@@ -1,20 +1,14 @@
-"""The bundle on disk, as the capture side writes it: every file whole or not there at all, whenever the process dies.
-
-A file is written beside its place under a hidden name, flushed, and renamed. What a killed process leaves is a hidden
-`.*.tmp` that no reader takes for a record or a pin.
-"""
+"""The bundle on disk, as the capture side writes it: pins under their digests, one record for each fixture id."""
 
 import contextlib
-import os
 import re
-import secrets
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from freeze_gate.capture.lock import exclusively
-from freeze_gate.errors import NoVerdictError, UsageError
+from freeze_gate.capture.whole_file import refuse_links, reported, whole_file
+from freeze_gate.errors import UsageError
 from freeze_gate.evidence.digest import Sha256, observe
 from freeze_gate.evidence.record import (
     FIXTURE_ID,
@@ -31,8 +25,6 @@ DEFAULT_FOLDER: Final = "freeze-gate"
 
 _SUFFIX: Final = re.compile(r"(\.[A-Za-z0-9_+=-]{1,32}){0,4}")
 _READ_ONLY: Final = 0o444
-_WRITABLE: Final = 0o666  # less the umask
-_CREATE: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Pin(NamedTuple):
@@ -81,10 +73,10 @@ class Store:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        with _reported("lock", self.folder):
-            self._make(self.folder)
+        with reported("lock", self.folder):
+            self._folder("")
         path = self.folder / ".lock"
-        _refuse_links(path)
+        refuse_links(path)
         with exclusively(path):
             yield
 
@@ -100,8 +92,8 @@ class Store:
     def read(self, fixture_id: str) -> Record | None:
         """Read the record of an id; None where there is none. Raises `UsageError` where what is there is no record."""
         path = self.record_file(fixture_id)
-        _refuse_links(self.folder, path.parent, path)
-        with _reported("read", path):
+        refuse_links(self.folder, path.parent, path)
+        with reported("read", path):
             try:
                 with path.open("rb") as stream:
                     payload = stream.read(MAX_RECORD_BYTES + 1)
@@ -131,8 +123,8 @@ class Store:
         read_record(payload, record.fixture_id)
         if problems := contradictions(record):
             raise RecordInvalid(*problems)
-        with _reported("write", path), self._whole(path.parent, [payload]) as temporary:
-            _refuse_links(path)
+        with reported("write", path), whole_file(self._folder("records"), [payload]) as temporary:
+            refuse_links(path)
             temporary.replace(path)
 
     def pin(self, payload: bytes | Iterable[bytes], suffix: str = "", *, expected: Sha256 | None = None) -> Pin:
@@ -142,14 +134,14 @@ class Store:
         `expected` ones, and where the place is taken by other bytes: a pin that something changed is never repaired.
         """
         checked_suffix(suffix)
-        folder = self.folder / "fixtures"
         chunks = [payload] if isinstance(payload, bytes) else payload
-        with _reported("write", folder), self._whole(folder, chunks, _READ_ONLY) as temporary:
+        folder = self.folder / "fixtures"
+        with reported("write", folder), whole_file(self._folder("fixtures"), chunks, _READ_ONLY) as temporary:
             sha256 = _sha256(temporary)
             if expected not in (None, sha256):
                 raise UsageError(f"the bytes hash to {sha256}, not to {expected}: they are not what was pinned")
             path = folder / f"{sha256}{suffix}"
-            _refuse_links(path)
+            refuse_links(path)
             if path.exists():
                 _demand(path, sha256)
             else:
@@ -161,29 +153,14 @@ class Store:
         if record.fixture_path is None:
             return None
         path = self.folder / record.fixture_path
-        _refuse_links(self.folder, *(self.folder / part for part in Path(record.fixture_path).parents), path)
+        refuse_links(self.folder, *(self.folder / part for part in Path(record.fixture_path).parents), path)
         return path.absolute()
 
-    @contextlib.contextmanager
-    def _whole(self, folder: Path, chunks: Iterable[bytes], mode: int | None = None) -> Iterator[Path]:
-        """Write a hidden file in `folder` and hand out its path; what is still there afterwards is removed."""
-        self._make(folder)
-        temporary = folder / f".{secrets.token_hex(8)}.tmp"
-        try:
-            with open(os.open(temporary, _CREATE, _WRITABLE), "wb") as stream:  # noqa: PTH123 - a descriptor
-                stream.writelines(chunks)
-                stream.flush()
-                os.fsync(stream.fileno())
-            if mode is not None:
-                temporary.chmod(mode)
-            yield temporary
-            _sync(folder)
-        finally:
-            _remove(temporary)
-
-    def _make(self, folder: Path) -> None:
-        _refuse_links(self.folder, folder)
+    def _folder(self, name: str) -> Path:
+        folder = self.folder / name
+        refuse_links(self.folder, folder)
         folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
 
 def checked_suffix(suffix: str) -> str:
@@ -191,27 +168,6 @@ def checked_suffix(suffix: str) -> str:
     if not _SUFFIX.fullmatch(suffix):
         raise UsageError(f"suffix {suffix[:64]!a} is not allowed: such as .json, of letters, digits and _+=-")
     return suffix
-
-
-@contextlib.contextmanager
-def _reported(verb: str, path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise NoVerdictError(f"cannot {verb} {path}: {error.strerror or type(error).__name__}") from error
-
-
-def _refuse_links(*paths: Path) -> None:
-    """Refuse what is neither a folder nor an ordinary file: a link leads out of the bundle, a FIFO never answers."""
-    for path in paths:
-        try:
-            mode = path.lstat().st_mode
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise UsageError(f"{path} cannot be looked at: {error.strerror}") from None
-        if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-            raise UsageError(f"{path} is a link or an odd file, and the bundle is written through neither: remove it")
 
 
 def _sha256(path: Path) -> Sha256:
@@ -222,22 +178,3 @@ def _sha256(path: Path) -> Sha256:
 def _demand(path: Path, sha256: Sha256) -> None:
     if _sha256(path) != sha256:
         raise UsageError(f"{path} holds other bytes than its name says: something changed a pin; start a new bundle")
-
-
-def _remove(temporary: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        try:
-            temporary.unlink()
-        except PermissionError:  # Windows removes no read-only file
-            temporary.chmod(_WRITABLE)
-            temporary.unlink()
-
-
-def _sync(folder: Path) -> None:
-    """Make a rename last through a power cut, where folders can be opened at all."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

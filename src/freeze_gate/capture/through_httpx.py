@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 from freeze_gate.capture.calls import Asked
+from freeze_gate.capture.causes import causes
 from freeze_gate.capture.decoding import narrowed
 from freeze_gate.capture.exchange import Exchange
 from freeze_gate.capture.recorder import Recorder
@@ -167,7 +168,7 @@ def recording_transport(library: Any, kind: str, recorder: Recorder, deadline: f
 
 def _fault(library: Any, error: Exception, *, in_body: bool) -> str | None:
     """Name the fault that an exception stands for, by its class; None where it is no fault of the transport."""
-    chain = list(_chain(error))
+    chain = list(causes(error))
     if isinstance(error, library.TimeoutException):
         return "timeout"
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
@@ -179,9 +180,3 @@ def _fault(library: Any, error: Exception, *, in_body: bool) -> str | None:
         return None if garbled else "connection"
     broken = isinstance(error, library.NetworkError | library.ProxyError | OSError)
     return "connection" if broken else None
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

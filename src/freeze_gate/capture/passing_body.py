@@ -1,0 +1,155 @@
+"""The body of an answer to requests, on its way from urllib3 to its reader, with the recorder looking on.
+
+Read in pieces as they come (`read1`), urllib3 hands out the last bytes of a short body and of a cut chunk, which its
+other ways of reading lose.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Generator
+from http.client import HTTPException, IncompleteRead
+from typing import Any, Final, cast
+
+import urllib3
+from urllib3.exceptions import ReadTimeoutError
+
+from freeze_gate.capture.causes import causes
+from freeze_gate.capture.exchange import Exchange
+
+_PIECE: Final = 1 << 16  # bytes
+
+
+class Deadline:
+    """The total time of one attempt. Waits are shortened to it, and a blocked read is ended from another thread."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._timer: threading.Timer | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def shortened(self, timeout: Any) -> Any:
+        """Limit what `requests` takes as `timeout` to the whole time."""
+        if self._seconds is None or isinstance(timeout, urllib3.Timeout):
+            return timeout
+        waits = timeout if isinstance(timeout, tuple) else (timeout, timeout)
+        return tuple(self._seconds if wait is None else min(wait, self._seconds) for wait in waits)
+
+    def watch(self, response: urllib3.HTTPResponse) -> None:
+        """End a read of this response that blocks when the time is over."""
+        if self._end is not None:
+            self._timer = threading.Timer(max(self._end - time.monotonic(), 0), _shut, [response])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def check(self) -> None:
+        """Raise urllib3's own time-out once the time is over."""
+        if self.over:
+            raise ReadTimeoutError(cast("Any", None), "", "the total deadline is over")
+
+    def done(self) -> None:
+        """Watch no longer."""
+        if self._timer:
+            self._timer.cancel()
+
+
+def _shut(response: urllib3.HTTPResponse) -> None:
+    with contextlib.suppress(AttributeError, ValueError, RuntimeError, OSError):  # closed already, or an old urllib3
+        response.shutdown()
+
+
+class _Tap:
+    """The body after chunk framing and before content decoding, as a file; what is read is followed."""
+
+    def __init__(self, response: urllib3.HTTPResponse, exchange: Exchange, deadline: Deadline) -> None:
+        self._response, self._exchange, self._deadline = response, exchange, deadline
+        self.closed = False
+        deadline.watch(response)
+
+    def isclosed(self) -> bool:
+        """Whether there is nothing more to read."""
+        return self.closed
+
+    def read(self, amount: int | None = None) -> bytes:
+        """Read to the end, or `amount` bytes, or as many as there are."""
+        pieces, left = [], amount
+        while left is None or left > 0:
+            piece = self.read1(left)
+            if not piece:
+                break
+            pieces.append(piece)
+            left = None if left is None else left - len(piece)
+        return b"".join(pieces)
+
+    def read1(self, amount: int | None = None) -> bytes:
+        """Read what is there, once; no bytes are the end."""
+        if self.closed or amount == 0:
+            return b""
+        try:
+            piece = self._response.read1(_PIECE if amount is None or amount < 0 else amount, decode_content=False)
+            self._exchange.received(piece)
+            self._deadline.check()
+        except Exception as error:
+            self._exchange.failed("timeout" if self._deadline.over else _fault_in_body(error))
+            self.close()
+            self._deadline.check()  # what the end of a blocked read looks like is not what it was
+            raise
+        if not piece or self._response.closed:
+            self._exchange.finished()
+            self._deadline.done()
+            self.closed = True
+        return piece
+
+    def close(self) -> None:
+        """Stop reading; before the end, that is the user's own choice."""
+        self.closed = True
+        self._deadline.done()
+        self._response.close()
+        self._exchange.abandoned()
+
+
+class Passing(urllib3.HTTPResponse):
+    """The response that the user of the session reads: urllib3's own decoding, over the tap."""
+
+    def __init__(self, inner: urllib3.HTTPResponse, exchange: Exchange, deadline: Deadline) -> None:
+        self._inner = inner
+        super().__init__(
+            body=_Tap(inner, exchange, deadline),  # type: ignore[arg-type]
+            headers=inner.headers,
+            status=inner.status,
+            version=inner.version,
+            reason=inner.reason,
+            preload_content=False,
+            decode_content=inner.decode_content,
+            original_response=inner._original_response,  # noqa: SLF001 - requests reads the cookies there
+            enforce_content_length=False,  # the response below does
+            request_url=inner.url,
+        )
+
+    def stream(self, amt: int | None = _PIECE, decode_content: bool | None = None) -> Generator[bytes, None, None]:  # noqa: FBT001 - urllib3's
+        """Hand out pieces as they come, so that a stream of events is not held back."""
+        while piece := self.read1(amt, decode_content=decode_content):
+            yield piece
+
+    def release_conn(self) -> None:
+        """Give the connection back."""
+        self._inner.release_conn()
+
+    def shutdown(self) -> None:
+        """End a read that blocks."""
+        self._inner.shutdown()
+
+
+def _fault_in_body(error: Exception) -> str | None:
+    if isinstance(error, ReadTimeoutError):
+        return "timeout"
+    chain = list(causes(error))
+    if any(isinstance(cause, IncompleteRead) for cause in chain):
+        return "truncated"
+    broken = any(isinstance(cause, OSError | urllib3.exceptions.SSLError) for cause in chain)
+    return "connection" if broken else "truncated" if any(isinstance(cause, HTTPException) for cause in chain) else None

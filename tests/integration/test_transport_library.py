@@ -1,0 +1,361 @@
+"""The recorder as a guest in somebody's HTTP client: it changes nothing for them, and misses nothing."""
+
+import asyncio
+import gc
+import gzip
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import requests
+from urllib3.util.retry import Retry
+
+from freeze_gate.capture import Capture
+from freeze_gate.capture.through_requests import RecordingAdapter
+from freeze_gate.errors import UsageError
+from tests.exact_server import HOLD, RESET, Answer, ExactServer, answer, chunked, sized
+from tests.integration.recorded import ID, WAIT, bundle, capture, pinned_in, record_in
+
+FOR_EVER = httpx.Timeout(None)
+DRIP = answer([b"x"] * 400, "Content-Length: 10000", end=HOLD)
+EVENTS = [b"data: %d\n\n" % number for number in range(3)]
+STREAM = answer([chunked(EVENTS[0])[:-5], chunked(EVENTS[1])[:-5], chunked(EVENTS[2])], "Transfer-Encoding: chunked")
+
+
+def _facts(tmp_path: Path) -> tuple[bool | None, str | None, int | None, int | None]:
+    record = record_in(bundle(tmp_path))
+    seen = record.transport
+    return record.transport_ok, seen.fault, seen.status_code, seen.retry_count
+
+
+def test_a_stream_reaches_its_reader_piece_by_piece(tmp_path: Path) -> None:
+    """No piece waits for the next one; a reader of events sees each as it comes."""
+    with ExactServer(STREAM) as server, capture(tmp_path).requests_session() as session:
+        with session.post(server.url, stream=True, timeout=5) as response:
+            assert list(response.iter_content(None)) == EVENTS
+        with session.post(server.url, stream=True, timeout=5) as response:
+            assert list(response.iter_lines(chunk_size=512)) == b"".join(EVENTS).splitlines()
+    transport = capture(tmp_path / "other").httpx_transport()
+    with (
+        ExactServer(STREAM) as server,
+        httpx.Client(transport=transport) as client,
+        client.stream("POST", server.url) as streamed,
+    ):
+        assert list(streamed.iter_bytes()) == EVENTS
+
+
+def test_a_body_can_be_read_once_as_ever(tmp_path: Path) -> None:
+    """And `content` as often as one likes."""
+    recorder = capture(tmp_path)
+    with ExactServer(sized(b"sample")) as server, httpx.Client(transport=recorder.httpx_transport()) as client:
+        with client.stream("GET", server.url) as response:
+            assert b"".join(response.iter_raw()) == b"sample"
+            with pytest.raises(httpx.StreamConsumed):
+                response.read()
+        assert client.get(server.url).content == b"sample"
+        with recorder.requests_session() as session:
+            answered = session.get(server.url, timeout=5)
+            assert (answered.content, answered.content, answered.text) == (b"sample", b"sample", "sample")
+            streamed = session.get(server.url, timeout=5, stream=True)
+            assert b"".join(streamed.iter_content(2)) == b"sample"
+            with pytest.raises(RuntimeError, match="already consumed"):
+                _ = streamed.content
+
+
+def test_a_requests_session_keeps_its_connection_and_its_cookies(tmp_path: Path) -> None:
+    """Two answers over one connection, and what the first one set is sent with the second request."""
+
+    class Keeping(ExactServer):
+        def _send(self, connection: Any, planned: Answer) -> None:
+            super()._send(connection, planned)
+            if len(self.requests) == 1:
+                index = self._read(connection)
+                assert index == 1
+                super()._send(connection, planned)
+
+    with (
+        Keeping(sized(b"sample", "Set-Cookie: a=b", "Connection: keep-alive")) as server,
+        capture(tmp_path).requests_session() as session,
+    ):
+        assert [session.get(server.url, timeout=5).content for _ in range(2)] == [b"sample", b"sample"]
+        assert b"Cookie: a=b" in server.requests[1][0]
+
+
+def test_requests_sees_the_errors_that_it_always_sees(tmp_path: Path) -> None:
+    """A short body, a cut chunk, a reset, a silence: the exceptions are the library's own."""
+    for number, (planned, error) in enumerate(
+        (
+            (answer(b"x", "Content-Length: 9"), requests.exceptions.ChunkedEncodingError),
+            (answer(b"9\r\nx", "Transfer-Encoding: chunked"), requests.exceptions.ChunkedEncodingError),
+            (answer(b"x", "Content-Length: 9", end=RESET), requests.exceptions.ChunkedEncodingError),
+            (answer(b"x", "Content-Length: 9", end=HOLD), requests.exceptions.ConnectionError),
+            (Answer((), RESET), requests.exceptions.ConnectionError),
+            (Answer((), HOLD), requests.exceptions.ReadTimeout),
+            (sized(b"plain", "Content-Encoding: gzip"), requests.exceptions.ContentDecodingError),
+        )
+    ):
+        recorder = capture(tmp_path / str(number))
+        with ExactServer(planned) as server, recorder.requests_session() as session, pytest.raises(error):
+            session.get(server.url, timeout=WAIT)
+
+
+def test_only_codings_that_can_be_followed_are_asked_for(tmp_path: Path) -> None:
+    """Whatever the library would offer."""
+    recorder = capture(tmp_path)
+    with ExactServer(sized(b"sample")) as server:
+        with recorder.requests_session() as session:
+            session.get(server.url, timeout=5)
+            session.get(server.url, timeout=5, headers={"Accept-Encoding": "br"})
+        with httpx.Client(transport=recorder.httpx_transport(), headers={"accept-encoding": "zstd, gzip"}) as client:
+            client.get(server.url)
+        sent = [head.lower().split(b"accept-encoding: ")[1].split(b"\r\n")[0] for head, _ in server.requests]
+    assert sent == [b"gzip, deflate", b"identity", b"gzip"]
+
+
+def _retrying(recorder: Capture, retries: Retry) -> requests.Session:
+    return recorder.requests_session(max_retries=retries)
+
+
+def test_retries_of_urllib3_are_counted(tmp_path: Path) -> None:
+    """They happen below requests, and the response does not tell."""
+    retries = Retry(total=5, status_forcelist=[503], allowed_methods=None, backoff_factor=0)
+    busy = sized(b"busy", status="503 Busy")
+    with (
+        ExactServer(busy, Answer((), RESET), busy, sized(b"sample")) as server,
+        _retrying(capture(tmp_path), retries) as session,
+    ):
+        assert session.post(server.url, timeout=5).content == b"sample"
+    assert _facts(tmp_path) == (True, None, 200, 3)
+
+
+def test_a_custom_kind_of_retry_stays_what_it_is(tmp_path: Path) -> None:
+    """It is counted, and asked as before; also where it is put into the adapter later."""
+
+    class Patient(Retry):
+        asked = 0
+
+        def is_retry(self, *args: Any, **options: Any) -> bool:
+            Patient.asked += 1
+            return super().is_retry(*args, **options)
+
+    with (
+        ExactServer(sized(b"", status="503 Busy"), sized(b"sample")) as server,
+        capture(tmp_path).requests_session() as session,
+    ):
+        adapter = session.get_adapter(server.url)
+        assert isinstance(adapter, RecordingAdapter)
+        adapter.max_retries = Patient(total=2, status_forcelist=[503], allowed_methods=None)
+        assert session.post(server.url, timeout=5).content == b"sample"
+    assert Patient.asked == 2
+    assert _facts(tmp_path) == (True, None, 200, 1)
+
+
+@pytest.mark.parametrize(
+    ("planned", "facts"),
+    [
+        (sized(b"", status="503 Busy"), (False, "http_status", 503, 2)),
+        (sized(b"", status="404 Not Found"), (None, None, 404, 2)),
+        (Answer((), RESET), (False, "connection", None, 2)),
+    ],
+)
+def test_retries_that_come_to_nothing_are_counted_too(planned: Answer, facts: tuple[Any, ...], tmp_path: Path) -> None:
+    """Requests raises an error without an answer; the last status is known all the same."""
+    retries = Retry(total=2, status_forcelist=[404, 503], allowed_methods=None)
+    with (
+        ExactServer(planned) as server,
+        _retrying(capture(tmp_path), retries) as session,
+        pytest.raises(requests.RequestException),
+    ):
+        session.post(server.url, timeout=5)
+    assert _facts(tmp_path) == facts
+
+
+def test_a_redirect_that_is_followed_is_part_of_the_call(tmp_path: Path) -> None:
+    """Both libraries follow it their own way."""
+    away = sized(b"", "Location: /v1/other", status="307 Temporary Redirect")
+    with ExactServer(away, sized(b"sample"), away, sized(b"sample")) as server:
+        with capture(tmp_path / "a").requests_session() as session:
+            session.post(server.url, json={}, timeout=5)
+        transport = capture(tmp_path / "b").httpx_transport()
+        with httpx.Client(transport=transport, follow_redirects=True) as client:
+            client.post(server.url, json={})
+    assert _facts(tmp_path / "a") == _facts(tmp_path / "b") == (True, None, 200, 0)
+
+
+def _dripped(tmp_path: Path, begun: float) -> None:
+    assert time.monotonic() - begun < 400 * 0.02
+    record = record_in(bundle(tmp_path))
+    assert (record.transport_ok, record.transport.fault, record.transport.timed_out) == (False, "timeout", True)
+    assert record.transport.bytes_received == len(pinned_in(bundle(tmp_path), record) or b"") > 0
+
+
+def test_the_total_deadline_ends_a_dripping_answer(tmp_path: Path) -> None:
+    """Each library raises its own time-out; what arrived is pinned."""
+    begun = time.monotonic()
+    with ExactServer(DRIP) as server:
+        # what requests makes of a time-out in the body
+        with (
+            capture(tmp_path / "a", deadline=0.5).requests_session() as session,
+            pytest.raises(requests.ConnectionError),
+        ):
+            session.get(server.url)
+        _dripped(tmp_path / "a", begun)
+        begun = time.monotonic()
+        transport = capture(tmp_path / "b", deadline=0.5).httpx_transport()
+        with httpx.Client(transport=transport, timeout=FOR_EVER) as client, pytest.raises(httpx.ReadTimeout):
+            client.get(server.url)
+        _dripped(tmp_path / "b", begun)
+
+
+@pytest.mark.parametrize("planned", [Answer((), HOLD), answer(b"x", "Content-Length: 9", end=HOLD)])
+def test_the_total_deadline_ends_a_silence(planned: Answer, tmp_path: Path) -> None:
+    """Although the client itself would wait for ever."""
+
+    async def call(url: str) -> None:
+        transport = capture(tmp_path / "c", deadline=0.3).httpx_async_transport()
+        async with httpx.AsyncClient(transport=transport, timeout=FOR_EVER) as client:
+            with pytest.raises(httpx.ReadTimeout):
+                await client.get(url)
+
+    with ExactServer(planned) as server:
+        with (
+            capture(tmp_path / "a", deadline=0.3).requests_session() as session,
+            pytest.raises(requests.RequestException),
+        ):
+            session.get(server.url)
+        transport = capture(tmp_path / "b", deadline=0.3).httpx_transport()
+        with httpx.Client(transport=transport, timeout=FOR_EVER) as client, pytest.raises(httpx.ReadTimeout):
+            client.get(server.url)
+        asyncio.run(call(server.url))
+    for part in "abc":
+        assert record_in(bundle(tmp_path / part)).transport.fault == "timeout"
+
+
+def test_a_deadline_that_is_kept_disturbs_nothing(tmp_path: Path) -> None:
+    """And leaves no timer behind that could end a later answer."""
+    recorder = capture(tmp_path, deadline=0.4)
+    with ExactServer(sized(b"sample")) as server, recorder.requests_session() as session:
+        for _ in range(3):
+            assert session.get(server.url, timeout=5).content == b"sample"
+            time.sleep(0.2)
+    assert _facts(tmp_path)[0] is True
+
+
+def test_a_cancelled_task_is_no_fault(tmp_path: Path) -> None:
+    """It is its user's choice; nothing is known of what would have come."""
+
+    async def call(url: str, recorder: Capture) -> None:
+        async with httpx.AsyncClient(transport=recorder.httpx_async_transport()) as client:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await client.get(url)
+
+    for number, planned in enumerate((Answer((), HOLD), answer(b"x", "Content-Length: 9", end=HOLD))):
+        with ExactServer(planned) as server:
+            asyncio.run(call(server.url, capture(tmp_path / str(number))))
+        record = record_in(bundle(tmp_path / str(number)))
+        assert (record.transport_ok, record.transport.fault, record.fixture_sha256) == (None, None, None)
+
+
+def test_a_response_that_is_dropped_is_no_fault(tmp_path: Path) -> None:
+    """Closed early, or left to the garbage collector."""
+    recorder = capture(tmp_path)
+    with ExactServer(answer(b"x" * 10, "Content-Length: 99", end=HOLD)) as server:
+        with recorder.requests_session() as session:
+            session.get(server.url, timeout=5, stream=True)
+            gc.collect()
+        with httpx.Client(transport=recorder.httpx_transport()) as client, client.stream("GET", server.url) as response:
+            next(response.iter_raw())
+    record = record_in(bundle(tmp_path))
+    assert (record.transport_ok, record.transport.fault) == (None, None)
+
+
+def test_a_request_body_that_streams_is_sent_and_not_hashed(tmp_path: Path) -> None:
+    """It can be read only once, and the server is to have it."""
+    recorder = capture(tmp_path)
+    with ExactServer(sized(b"sample")) as server:
+        with httpx.Client(transport=recorder.httpx_transport()) as client:
+            client.post(server.url, content=iter([b"ab", b"c"]), headers={"content-length": "3"})
+        with recorder.requests_session() as session, (tmp_path / "body").open("w+b") as body:
+            body.write(b"abc")
+            body.seek(0)
+            session.post(server.url, data=body, timeout=5)
+        assert [body for _, body in server.requests] == [b"abc", b"abc"]
+    assert record_in(bundle(tmp_path)).sampler.request_sha256 is None
+
+
+def test_a_head_request_has_no_body_to_miss(tmp_path: Path) -> None:
+    """Its length is that of another answer."""
+    recorder = capture(tmp_path)
+    with ExactServer(answer(b"", "Content-Length: 99")) as server:
+        with recorder.requests_session() as session:
+            session.head(server.url, timeout=5)
+        with httpx.Client(transport=recorder.httpx_transport()) as client:
+            client.head(server.url)
+    assert _facts(tmp_path)[0] is True
+
+
+def test_p23_a_lane_that_fails_after_the_pin_leaves_the_pin_whole(tmp_path: Path) -> None:
+    """One capture, two clients: the sampler's answer is pinned whole, the executing lane drops the connection."""
+    recorder = capture(tmp_path)
+    with ExactServer(sized(b"sample"), answer(b"half", "Content-Length: 9")) as server:
+        with httpx.Client(transport=recorder.httpx_transport()) as client:
+            path = recorder.pin(client.post(server.url).content)
+        with recorder.requests_session() as session, pytest.raises(requests.RequestException):
+            session.post(server.url, data=b"run", timeout=5)
+    record = record_in(bundle(tmp_path))
+    assert (record.transport_ok, record.transport.fault, record.transport.pin_complete) == (False, "truncated", True)
+    assert path == (bundle(tmp_path) / str(record.fixture_path)).absolute()
+    assert path.read_bytes() == b"sample"
+
+
+def test_o7_a_capture_of_an_id_that_an_oracle_has_seen_is_refused(tmp_path: Path) -> None:
+    """Before any call is made."""
+    recorder = capture(tmp_path)
+    recorder.pin(b"sample")
+    record = record_in(bundle(tmp_path))
+    path = bundle(tmp_path) / "records" / f"{ID}.json"
+    path.write_bytes(path.read_bytes().replace(b'"oracle_passed": null', b'"oracle_passed": false'))
+    with pytest.raises(UsageError, match="an oracle has already run"):
+        capture(tmp_path)
+    with ExactServer(sized(b"sample")) as server, recorder.requests_session() as session:
+        with pytest.raises(UsageError, match="an oracle has already run"):
+            session.post(server.url, timeout=5)
+        assert not server.requests
+    assert record_in(bundle(tmp_path)) == record._replace(oracle_passed=False)
+
+
+@pytest.mark.parametrize("payload", ["text", None, 7, ["x"]])
+def test_only_bytes_are_pinned(payload: Any, tmp_path: Path) -> None:
+    """Text has no digest before somebody chooses its encoding."""
+    with pytest.raises(TypeError, match="bytes"):
+        capture(tmp_path).pin(payload)
+
+
+def test_anything_that_holds_bytes_is_pinned(tmp_path: Path) -> None:
+    """A bytearray is bytes."""
+    assert capture(tmp_path).pin(bytearray(b"sample"), suffix=".txt").suffix == ".txt"
+    assert capture(tmp_path / "other", suffix=".json").pin(memoryview(b"sample")).suffix == ".json"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"min_bytes": -1}, {"ends_with": ""}, {"deadline": 0}, {"deadline": float("nan")}, {"suffix": "/x"}],
+    ids=lambda options: next(iter(options)),
+)
+def test_a_capture_says_what_is_not_allowed(options: dict[str, Any], tmp_path: Path) -> None:
+    """When it is built, not when it is used."""
+    with pytest.raises(UsageError):
+        capture(tmp_path, **options)
+
+
+def test_a_cut_gzip_body_that_requests_takes_for_whole_is_recorded_as_cut(tmp_path: Path) -> None:
+    """Requests raises nothing; its user pins what it was given, and the record knows better."""
+    packed = gzip.compress(bytes(range(256)) * 8, mtime=0)
+    recorder = capture(tmp_path)
+    with ExactServer(sized(packed[:-12], "Content-Encoding: gzip")) as server, recorder.requests_session() as session:
+        recorder.pin(session.get(server.url, timeout=5).content)
+    record = record_in(bundle(tmp_path))
+    assert (record.transport.fault, record.transport.pin_complete) == ("truncated", False)

@@ -12,7 +12,7 @@ from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault, Grant
 from tests.standin.state import Repository
 
-EVENTS = json.loads(Path(__file__).with_name("events.json").read_text())
+EVENTS = json.loads(Path(__file__).with_name("webhooks.json").read_text(encoding="utf-8"))["events"]
 HEAD = "c" * 40
 
 
@@ -43,7 +43,7 @@ def pull_request(job: Job) -> None:
 
 def workflow_run(job: Job, *, pull_requests: bool = False, deleted: bool = False) -> None:
     """Let the end of run 4242 have started the job, which is run 5000 of the default branch."""
-    payload = event("workflow_run")
+    payload = event("workflow_run_of_a_pull_request")
     run = payload["workflow_run"]
     run.update(id=4242, run_attempt=len(job.run.attempts), head_sha=HEAD, head_branch="patch", event="pull_request")
     source = job.run.head_repository

@@ -11,10 +11,9 @@ import yaml
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS
 from freeze_gate.verdict.table import RULES, FailureClass
+from tests.recipes import README, RECIPES
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"<!-- recipe: ([a-z-]+) -->\n```yaml\n(.*?)```", README, re.DOTALL))
 ACTIONS = {
     "OWNER/freeze-gate": "action.yml",
     "OWNER/freeze-gate/.github/actions/capture": ".github/actions/capture/action.yml",

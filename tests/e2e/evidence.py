@@ -41,7 +41,7 @@ EXAMPLES = {
 }
 
 
-def artifact(seen: Seen, run_id: int, capture: int, repository: str) -> bytes:
+def artifact(seen: Seen, run_id: int, capture: int, repository: str, *, commit: str = COMMIT) -> bytes:
     """Zip the bundle that one job of a run would have uploaded."""
     digest = Sha256.of(seen.sample)
     path = f"fixtures/{digest}.json"
@@ -54,7 +54,7 @@ def artifact(seen: Seen, run_id: int, capture: int, repository: str) -> bytes:
         transport_ok=seen.transport,
         transport=Transport(200, timed_out=False, fault=None if seen.transport else "connection", pin_complete=True),
         oracle=Oracle(outcome, exit_code, fixture_sha256=digest, egress="sealed", egress_attempts=0, runs=1),
-        run=Run(repository, run_id, 1, "agent-patch", COMMIT, f"{capture:032x}"),
+        run=Run(repository, run_id, 1, "agent-patch", commit, f"{capture:032x}"),
     )
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

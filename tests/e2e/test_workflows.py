@@ -1,0 +1,250 @@
+"""Real workflows, from the sampler to the summary: the README's recipes and our own CI, under act.
+
+Real are the runner image's shell, the capture action with its seal, the official upload client, the image of the gate
+that the engine builds from the Dockerfile. Played are GitHub (the stand-in) and the sampler.
+"""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import Docker
+from tests.e2e.evidence import EXAMPLES, artifact
+from tests.e2e.sampler import Sampler
+from tests.e2e.workflow import HERE, Occasion, Ran, Shop, commit
+from tests.recipes import RECIPES
+from tests.standin import Standin
+from tests.standin.state import Repository, Run
+
+REPOSITORY = "octo-org/widgets"
+HEAD = "c" * 40
+EARLIER, LATER = "2026-11-29T08:00:00Z", "2026-11-29T09:00:00Z"
+PROPERTY = """
+import os
+from pathlib import Path
+
+
+def test_the_answer_is_sorted():
+    assert Path(os.environ["FREEZE_GATE_FIXTURE"]).read_text().startswith("sorted")
+"""
+
+
+@pytest.fixture(scope="session")
+def shop(docker: Docker, base_image: str, image: str, tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Build the runner's image, and put this repository and the actions of others where act finds them."""
+    assert image  # built before act builds it again, which then takes every layer from there
+    runner = "freeze-gate-e2e/runner"
+    with (HERE / "runner.Dockerfile").open() as recipe:
+        docker("build", "--network", "host", "--build-arg", "BASE_IMAGE", "--tag", runner, "-", stdin=recipe.read())
+    return Shop(tmp_path_factory.mktemp("shop"), base_image, runner)
+
+
+@pytest.fixture
+def github() -> Iterator[Standin]:
+    """Run a stand-in for GitHub on the loopback, which every container shares."""
+    with Standin() as standin:
+        yield standin
+
+
+@pytest.fixture
+def repository(github: Standin) -> Repository:
+    """Return a repository with one open pull request."""
+    repository = github.repository(REPOSITORY)
+    repository.add_pull(head_sha=HEAD)
+    return repository
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a checkout of a patch: a request to the sampler, and the property that the answer must have."""
+    folder = tmp_path / "widgets"
+    (folder / "tests" / "properties").mkdir(parents=True)
+    (folder / ".github" / "workflows").mkdir(parents=True)
+    (folder / "request.json").write_text('{"prompt": "sort"}\n')
+    (folder / "tests" / "properties" / "test_patch.py").write_text(PROPERTY)
+    for name, recipe in RECIPES.items():
+        (folder / ".github" / "workflows" / f"{name}.yml").write_text(recipe)
+    commit(folder)
+    return folder
+
+
+def _of(repository: Repository) -> dict[str, Any]:
+    return {
+        "id": repository.id,
+        "name": repository.name,
+        "full_name": repository.full_name,
+        "owner": {"login": repository.owner},
+    }
+
+
+def _pull_request(repository: Repository) -> dict[str, Any]:
+    pull = next(iter(repository.pulls.values()))
+    head = {"sha": HEAD, "ref": "patch", "user": {"login": repository.owner}, "repo": _of(repository)}
+    base = {"ref": "main", "sha": "a" * 40, "user": {"login": repository.owner}, "repo": _of(repository)}
+    return {"pull_request": {"number": pull.number, "head": head, "base": base}, "repository": _of(repository)}
+
+
+def _asking(sampler: Sampler) -> list[str]:
+    return ["--var", f"SAMPLER_URL={sampler.url}"]
+
+
+def _workflow(checkout: Path, recipe: str) -> Path:
+    return checkout / ".github" / "workflows" / f"{recipe}.yml"
+
+
+def _gate(ran: Ran) -> dict[str, str]:
+    return ran.outputs["gate", "gate"]
+
+
+@pytest.mark.parametrize("failure_class", ["property_miss", "fixture_drift", "harness_flake", "unclassified"])
+def test_our_own_ci_says_each_class(failure_class: str, shop: Shop, github: Standin, repository: Repository) -> None:
+    """The job of ci.yml that uses the action compares what it got with what it wanted, and is content."""
+    run = repository.add_run(4242, head_sha=HEAD)
+    words = ["--job", "action", "--matrix", f"class:{failure_class}"]
+    occasion = Occasion("pull_request", _pull_request(repository), words=words)
+    ran = shop.run(shop.ours / ".github" / "workflows" / "ci.yml", occasion, github, run)
+    assert ran.results == {"action": "success"}, ran.log
+    assert ran.outputs["action", "gate"]["failure-class"] == failure_class
+    outputs = yaml.safe_load((shop.ours / "action.yml").read_text())["outputs"]
+    assert [name for name in outputs if f'  "{name}": ' not in ran.log] == []
+    assert not [line for line in github.asked() if line.startswith(("POST /repos", "PATCH"))]
+
+
+def test_two_jobs_on_a_patch_that_breaks_the_property(
+    checkout: Path, shop: Shop, github: Standin, repository: Repository
+) -> None:
+    """Both jobs sample the same bytes and fail on them: a miss, red, and nothing is posted."""
+    run = repository.add_run(4242, head_sha=HEAD)
+    with Sampler("broken") as sampler:
+        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
+        ran = shop.run(_workflow(checkout, "two-jobs"), occasion, github, run)
+        assert sampler.asked == 2
+    assert ran.results == {"first": "failure", "rerun": "failure", "gate": "failure"}, ran.log
+    assert _gate(ran)["reason"] == "both-oracles-failed"
+    assert "failure_class=property_miss\nfreeze_allowed=false\n" in ran.summaries["gate"]
+    assert len(repository.issues) == 1
+
+
+def test_two_jobs_on_a_sampler_that_drifts(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+    """The second answer is another one: a drift, red, and one ticket."""
+    run = repository.add_run(4242, head_sha=HEAD)
+    with Sampler("broken", "broken in another way") as sampler:
+        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
+        ran = shop.run(_workflow(checkout, "two-jobs"), occasion, github, run)
+    assert ran.results["gate"] == "failure", ran.log
+    assert _gate(ran)["failure-class"] == "fixture_drift"
+    (ticket,) = (issue for issue in repository.issues.values() if "fixture-refresh" in issue.labels)
+    assert _gate(ran)["issue-number"] == str(ticket.number)
+    assert ticket.title == "Refresh fixture: sorted-patch"
+
+
+def test_two_jobs_on_a_patch_that_works(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+    """The first job is green: no rerun, no gate's step, a green check."""
+    run = repository.add_run(4242, head_sha=HEAD)
+    with Sampler("sorted") as sampler:
+        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
+        ran = shop.run(_workflow(checkout, "two-jobs"), occasion, github, run)
+        assert sampler.asked == 1
+    assert ran.exit_code == 0, ran.log
+    assert ran.results["gate"] == "success"
+    assert ("gate", "gate") not in ran.outputs
+
+
+def test_rerun_of_failed_jobs(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+    """The first attempt says that a rerun is missing; the second finds the first, and a fail is not rerun away."""
+    run = repository.add_run(4242, head_sha=HEAD, attempts=[EARLIER])
+    with Sampler("broken", "broken") as sampler:
+        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
+        first = shop.run(_workflow(checkout, "attempts"), occasion, github, run)
+        run.attempts.append(github.now())
+        second = shop.run(_workflow(checkout, "attempts"), occasion, github, run)
+    assert first.results["gate"] == "failure", first.log
+    assert _gate(first)["reason"] == "artifact-missing"
+    assert "Re-run failed jobs" in first.summaries["gate"]
+    assert second.results["gate"] == "failure", second.log
+    assert _gate(second)["failure-class"] == "property_miss"
+
+
+def test_two_runs(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+    """A run of its own is compared with the run that a person names."""
+    seen = EXAMPLES["property_miss"].first._replace(sample=b"broken")
+    red = repository.add_run(4141, head_sha=HEAD)
+    red.add_artifact("nightly-4141-1", artifact(seen, 4141, 1, REPOSITORY, commit=_head_of(checkout)))
+    run = repository.add_run(4242, head_sha=HEAD)
+    with Sampler("broken") as sampler:
+        payload = {"inputs": {"first-run-id": "4141"}, "repository": _of(repository)}
+        occasion = Occasion("workflow_dispatch", payload, words=[*_asking(sampler), "--input", "first-run-id=4141"])
+        ran = shop.run(_workflow(checkout, "two-runs"), occasion, github, run)
+    assert ran.results["gate"] == "failure", ran.log
+    assert _gate(ran)["failure-class"] == "property_miss"
+
+
+def _head_of(checkout: Path) -> str:
+    head = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(head, cwd=checkout, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_matrix_with_merged_artifacts(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+    """Four shards a side, merged with the official client: the gate reads two artifacts and judges four pairs."""
+    run = repository.add_run(4242, head_sha=HEAD)
+    with Sampler("broken") as sampler:
+        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
+        ran = shop.run(_workflow(checkout, "matrix"), occasion, github, run)
+        assert sampler.asked == 8
+    assert ran.results["gate"] == "failure", ran.log
+    assert _gate(ran)["failure-class"] == "property_miss"
+    assert all(f"sorted-patch-{shard}" in ran.summaries["gate"] for shard in "abcd")
+    assert len([line for line in github.asked() if line.endswith("/zip")]) == 2
+
+
+def test_a_merge_queue_that_replays(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+    """The rerun starts from the first run's pin and asks no sampler; the queue's branch names the pull request."""
+    ref = f"refs/heads/gh-readonly-queue/main/pr-1-{'b' * 40}"
+    run = repository.add_run(4242, head_sha=HEAD, event="merge_group")
+    with Sampler("broken") as sampler:
+        payload = {"merge_group": {"head_ref": ref, "head_sha": HEAD}, "repository": _of(repository)}
+        occasion = Occasion("merge_group", payload, {"GITHUB_REF": ref}, _asking(sampler))
+        ran = shop.run(_workflow(checkout, "merge-queue"), occasion, github, run)
+        assert sampler.asked == 1
+    assert ran.results["gate"] == "failure", ran.log
+    assert _gate(ran)["failure-class"] == "property_miss"
+    assert _gate(ran)["pull-request"] == "1"
+
+
+def test_a_fork_gets_its_label_from_the_default_branch(
+    checkout: Path, shop: Shop, github: Standin, repository: Repository
+) -> None:
+    """The companion of a fork's pull request judges the run that triggered it, and adds the label."""
+    fork = github.repository("somebody/widgets", fork=True)
+    pull = repository.add_pull(head_sha="f" * 40, head_repository=fork)
+    triggering = repository.add_run(4141, head_sha="f" * 40, head_repository=fork)
+    _upload(triggering, "harness_flake")
+    payload = {"workflow_run": _workflow_run(triggering), "repository": _of(repository)}
+    occasion = Occasion("workflow_run", payload)
+    ran = shop.run(_workflow(checkout, "fork"), occasion, github, repository.add_run(4242, head_sha="a" * 40))
+    assert ran.results == {"gate": "failure"}, ran.log
+    assert "failure_class=harness_flake\nfreeze_allowed=true\n" in ran.summaries["gate"]
+    assert pull.issue.labels == ["freeze-request"]
+
+
+def _upload(run: Run, example: str) -> None:
+    for capture, (side, seen) in enumerate(zip(("first", "rerun"), EXAMPLES[example][:2], strict=True), 1):
+        run.add_artifact(f"{side}-{run.id}-1", artifact(seen, run.id, capture, REPOSITORY))
+
+
+def _workflow_run(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "run_attempt": 1,
+        "event": "pull_request",
+        "conclusion": "failure",
+        "head_branch": run.head_branch,
+        "head_sha": run.head_sha,
+        "head_repository": _of(run.head_repository),
+        "repository": _of(run.repository),
+        "pull_requests": [],
+    }

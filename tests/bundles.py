@@ -14,9 +14,10 @@ OUTCOMES: Final = {True: ("passed", 0), False: ("failed", 1), None: ("not_run", 
 Files = dict[str, bytes]
 
 
-def record(  # noqa: PLR0913 - a record has many parts
+def record(
     fixture_id: str = "sorted-patch",
     pin: bytes | None = SAMPLE,
+    *,
     oracle_passed: bool | None = True,
     transport_ok: bool | None = True,
     attempt: int = 1,

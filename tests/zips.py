@@ -38,7 +38,7 @@ def deflated(content: bytes) -> bytes:
     return deflate.compress(content) + deflate.flush()
 
 
-def craft(  # noqa: PLR0913 - each field of the end record can lie
+def craft(
     *members: Member,
     count: int | None = None,
     table_size: int | None = None,
@@ -99,4 +99,6 @@ def craft(  # noqa: PLR0913 - each field of the end record can lie
         end += struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, table_size, table_offset)
         end += struct.pack("<4sLQL", b"PK\6\7", 0, place, 1)
         count, table_size, table_offset = 0xFFFF, WIDE, WIDE
-    return end + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, table_size, table_offset, len(comment)) + comment
+    return (
+        end + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, table_size, table_offset, len(comment)) + comment
+    )

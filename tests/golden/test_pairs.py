@@ -1,9 +1,9 @@
 """One folder for each pair of bundles whose right answer is known; the folder's name is the assertion.
 
-`first/` and `rerun/` are the bundles (`freeze-gate classify` takes them), `lines.txt` holds the four lines with the reason
-and the exit code, `verdict.json` the document. `python -m tests.golden.test_pairs` writes all of them anew from the table
-below, from the root of the repository; look at the difference. The class, the reasons and the exit codes in the table
-are written by hand, and are checked whatever the files say.
+`first/` and `rerun/` are the bundles (`freeze-gate classify` takes them), `lines.txt` holds the four lines with the
+reason and the exit code, `verdict.json` the document. `python -m tests.golden.test_pairs` writes all of them anew from
+the table below, from the root of the repository; look at the difference. The class, the reasons and the exit codes in
+the table are written by hand, and are checked whatever the files say.
 """
 
 import json
@@ -17,7 +17,7 @@ import pytest
 
 from freeze_gate.evidence.archive import open_tree
 from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.pairing import Shown, gather, pair_up
+from freeze_gate.evidence.pairing import gather, pair_up
 from freeze_gate.evidence.side import Artifact, Other, Source
 from freeze_gate.report.lines import four_lines
 from freeze_gate.verdict.case import Case, Result
@@ -48,7 +48,7 @@ class Run(NamedTuple):
         return {name: self.garble(each) if name.startswith("records/") else each for name, each in made.items()}
 
 
-def run(  # noqa: PLR0913 - as a record
+def run(
     passed: bool | None = True,
     ok: bool | None = True,
     pin: bytes | None = SAMPLE,
@@ -82,7 +82,7 @@ class Golden(NamedTuple):
     says: str
     fixtures: Mapping[str, Expected]
     exit_code: int = 1
-    facts: Mapping[str, Any] = {}  # noqa: RUF012 - never written to
+    facts: Mapping[str, Any] = {}
     gate: bool = False
     roots: tuple[str, ...] = ("",)
     earlier: Run | None = None
@@ -95,9 +95,7 @@ class Golden(NamedTuple):
             "rerun": {name: given.rerun for name, given in self.fixtures.items()},
             **({"earlier": {ID: self.earlier}} if self.earlier else {}),
         }
-        return {
-            name: self._files(shown, attempt) for attempt, (name, shown) in enumerate(runs.items(), 1)
-        }
+        return {name: self._files(shown, attempt) for attempt, (name, shown) in enumerate(runs.items(), 1)}
 
     def _files(self, shown: Mapping[str, Run], attempt: int) -> Files:
         """Put the files below each root; below a second one that is called `other/` stand those of another attempt."""
@@ -126,7 +124,7 @@ FLAKE: Final = ("harness_flake", "transport-fault")
 BAD: Final = run(None, False)
 GOOD: Final = run()
 LINES: Final = b"a\nb\n"
-STUMP: Final = {"transport": {"fault": "truncated", "pin_complete": False, "bytes_received": 14, "bytes_declared": 10_000}}
+CUT: Final = {"fault": "truncated", "pin_complete": False, "bytes_received": 14, "bytes_declared": 10_000}
 REPLAY: Final = {"run": {"replay_of": record()["run"]["capture_id"]}}
 ENDED: Final = {
     "killed": ("crashed", 137),
@@ -173,7 +171,10 @@ CASES: Final[dict[str, Golden]] = {
         {
             "null": Expected(run(pin=b""), run(None, pin=None), U, "digest-missing"),
             "empty": Expected(
-                run(pin=b""), run(None, pin=None, garble=edited(fixture_sha256="", fixture_path="x")), U, "record-invalid"
+                run(pin=b""),
+                run(None, pin=None, garble=edited(fixture_sha256="", fixture_path="x")),
+                U,
+                "record-invalid",
             ),
         },
     ),
@@ -286,7 +287,7 @@ CASES: Final[dict[str, Golden]] = {
     ),
     "P22-a-stump-and-its-replay--unclassified": Golden(
         "Only fourteen bytes of the answer were ever checked.",
-        one(run(None, False, **STUMP), run(ok=None, **REPLAY), U, "pin-partial"),
+        one(run(None, False, transport=CUT), run(ok=None, **REPLAY), U, "pin-partial"),
     ),
     "P23-a-lane-that-was-dropped--harness_flake": Golden(
         "The sample was whole when the harness dropped the lane that executes it.",

@@ -23,7 +23,7 @@ def refused(path: Path) -> Fault:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a file two steps down, and a hidden one."""
+    """Make a folder with a file two steps down, and a hidden one."""
     (tmp_path / "it/records").mkdir(parents=True)
     (tmp_path / "it/records/a.json").write_bytes(b"{}")
     (tmp_path / "it/.lock").write_bytes(b"")
@@ -90,7 +90,7 @@ def test_a_file_that_was_swapped_meanwhile_is_not_followed(folder: Path, swap: s
             os.mkfifo(path)
         elif swap == "a folder":
             path.mkdir()
-        with pytest.raises(ArchiveError, match="record cannot be read|special file"), reading("a record"):
+        with pytest.raises(ArchiveError, match=r"record cannot be read|special file"), reading("a record"):
             found.open("records/a.json").close()
 
 

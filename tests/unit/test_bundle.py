@@ -72,13 +72,15 @@ def test_several_bundles_side_by_side_keep_their_pins_apart(tmp_path: Path) -> N
 
 def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """A8, P5."""
-    sides = shown(kept(files(record("empty", b""), record("none", None, None), pins=(b"",))))
+    sides = shown(kept(files(record("empty", b""), record("none", None, oracle_passed=None), pins=(b"",))))
     assert sides["empty"].pin == Observed(Sha256.of(b""), 0)
     assert sides["none"].pin is None
     assert not sides["none"].faults
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1", b"\xff", b"x" * (70 << 10), b'{"schema": "freeze-gate/record/1"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[1", b"\xff", b"x" * (70 << 10), b'{"schema": "freeze-gate/record/1"}']
+)
 def test_an_unreadable_record_counts_under_its_file_name(kept, content: bytes) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """P10: it vanishes nowhere, and its neighbours are read."""
     sides = shown(kept({**files(record()), "records/odd.json": content}))

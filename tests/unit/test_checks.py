@@ -109,13 +109,21 @@ SAME_CAPTURE = from_run(B, capture_id=A.record.run.capture_id if A.record else N
 EVIDENCE: dict[str, tuple[Pair, str, str]] = {
     "one artifact": (Pair("a", A, from_artifact(B, id=101)), "artifact-same", BOTH),
     "one capture": (Pair("a", A, SAME_CAPTURE), "artifact-same", BOTH),
-    "one record": (Pair("a", from_run(A, capture_id=None), B._replace(record_sha256=A.record_sha256)), "artifact-same", BOTH),
+    "one record": (
+        Pair("a", from_run(A, capture_id=None), B._replace(record_sha256=A.record_sha256)),
+        "artifact-same",
+        BOTH,
+    ),
     "other bytes": (Pair("a", from_artifact(A, digest=f"sha256:{X}"), B), "archive-digest-mismatch", FIRST),
     "another algorithm": (Pair("a", A, from_artifact(B, digest=f"sha512:{Y}")), "archive-digest-mismatch", RERUN),
     "a contradiction": (Pair("a", A, changed(B, transport_ok=False)), "record-contradiction", RERUN),
     "no pin": (Pair("a", A._replace(pin=None), B), "fixture-missing", FIRST),
     "another pin": (Pair("a", A, B._replace(pin=Observed(Y, 1))), "fixture-digest-mismatch", RERUN),
-    "another input": (Pair("a", changed(A, oracle=Oracle("passed", fixture_sha256=Y)), B), "oracle-input-mismatch", FIRST),
+    "another input": (
+        Pair("a", changed(A, oracle=Oracle("passed", fixture_sha256=Y)), B),
+        "oracle-input-mismatch",
+        FIRST,
+    ),
     "an input of nothing": (
         Pair("a", A, changed(side(2, pin=None, oracle=None), oracle=Oracle(fixture_sha256=Y))),
         "oracle-input-mismatch",
@@ -225,7 +233,11 @@ DOOR: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
     "another attempt that failed": (Pair("a", A, B), earlier(side(3), FAIL), [("earlier-fail", BOTH)]),
     "another attempt that failed on other bytes": (Pair("a", A, B), earlier(side(3, pin=Y, oracle=False)), []),
     "another fixture that failed": (Pair("a", A, B), earlier(FAIL, under="b"), []),
-    "another attempt that cannot be read": (Pair("a", A, B), earlier(Side(A.source), under=None), [("earlier-fail", BOTH)]),
+    "another attempt that cannot be read": (
+        Pair("a", A, B),
+        earlier(Side(A.source), under=None),
+        [("earlier-fail", BOTH)],
+    ),
     "another attempt that contradicts itself": (
         Pair("a", A, B),
         earlier(changed(FAIL, fixture_sha256=None, fixture_path=None)),

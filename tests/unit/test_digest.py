@@ -12,7 +12,18 @@ EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 @pytest.mark.parametrize(
     "odd",
-    ["", EMPTY.upper(), f"sha256:{EMPTY}", f"{EMPTY}\n", f"{EMPTY}\r", f" {EMPTY}", EMPTY[:63], f"{EMPTY}0", "g" * 64, "٠" * 64],
+    [
+        "",
+        EMPTY.upper(),
+        f"sha256:{EMPTY}",
+        f"{EMPTY}\n",
+        f"{EMPTY}\r",
+        f" {EMPTY}",
+        EMPTY[:63],
+        f"{EMPTY}0",
+        "g" * 64,
+        "\u0660" * 64,
+    ],
 )
 def test_nothing_is_repaired_into_a_digest(odd: str) -> None:
     """A repaired digest is a guess."""

@@ -55,7 +55,15 @@ def test_two_empty_runs_are_a_pair_too() -> None:
 
 @pytest.mark.parametrize(
     ("expected", "missing"),
-    [(["a"], []), (["x"], ["x"]), (["a*", "?"], []), (["x*"], ["x*"]), (["x", "x"], ["x"]), (["b", "0"], ["0"]), (["A"], ["A"])],
+    [
+        (["a"], []),
+        (["x"], ["x"]),
+        (["a*", "?"], []),
+        (["x*"], ["x*"]),
+        (["x", "x"], ["x"]),
+        (["b", "0"], ["0"]),
+        (["A"], ["A"]),
+    ],
 )
 def test_an_expected_id_that_neither_side_has_is_a_pair(expected: list[str], missing: list[str]) -> None:
     """P26: an id, or a glob that nothing matches, in its place in the order."""

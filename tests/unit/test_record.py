@@ -59,7 +59,9 @@ def test_a_whole_record_is_read() -> None:
 
 def test_the_six_first_keys_are_enough() -> None:
     """All details are optional, as is each of their fields."""
-    bare = {key: record()[key] for key in ("fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok")}
+    bare = {
+        key: record()[key] for key in ("fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok")
+    }
     bare["schema"] = "freeze-gate/record/1"
     read = read_record(encoded(bare), ID)
     assert (read.transport, read.oracle, read.run, read.sampler) == (Transport(), Oracle(), Run(), Sampler())
@@ -96,7 +98,24 @@ def test_a_digest_is_never_repaired(odd: Any) -> None:
 
 @pytest.mark.parametrize(
     "odd",
-    ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/", "./a", "a/.", r"a\b", "a b", "C:/a", "ü", "a" * 513, 5, "~/a:b", "a`b"],
+    [
+        "",
+        "/etc/passwd",
+        "../x",
+        "a/../b",
+        "a//b",
+        "a/",
+        "./a",
+        "a/.",
+        r"a\b",
+        "a b",
+        "C:/a",
+        "ü",
+        "a" * 513,
+        5,
+        "~/a:b",
+        "a`b",
+    ],
 )
 def test_a_path_stays_below_the_bundle(odd: Any) -> None:
     """Relative, plain, and without parts that lead elsewhere."""
@@ -127,7 +146,9 @@ def test_digest_and_path_are_both_there_or_both_null() -> None:
 def test_all_problems_are_named_at_once() -> None:
     """Whoever mends it, mends it once."""
     mapping = record(
-        schema="freeze-gate/record/2", transport={"retry_count": -1, "checks": {"min_bytes": "1"}}, run={"commit": "HEAD"}
+        schema="freeze-gate/record/2",
+        transport={"retry_count": -1, "checks": {"min_bytes": "1"}},
+        run={"commit": "HEAD"},
     )
     assert problems({**mapping, "oracle_passed": "no", "oracle": []}) == [
         "schema: must be freeze-gate/record/1",
@@ -221,7 +242,10 @@ def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], addres
         {"transport": Transport(bytes_received=10, bytes_declared=10)},
         {"transport": Transport(bytes_received=10)},
         {"transport": Transport(retry_count=3)},
-        *({"transport_ok": False, "transport": Transport(s, fault="http_status")} for s in (408, 425, 429, 500, 529, 599, None)),
+        *(
+            {"transport_ok": False, "transport": Transport(s, fault="http_status")}
+            for s in (408, 425, 429, 500, 529, 599, None)
+        ),
         {"transport_ok": False, "transport": Transport(fault="length_check", checks=LengthChecks(min_bytes=0))},
         {"oracle_passed": False, "oracle": Oracle("timed_out", 124)},
         {"oracle_passed": None, "oracle": Oracle()},
@@ -282,12 +306,18 @@ def test_a_garbled_record_is_read_or_invalid(made: Record, place: int, garbage: 
 
 odd_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from([X, "passed", ID]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["checks", "fault", "x"]), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["checks", "fault", "x"]), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
 
-@given(st.dictionaries(st.sampled_from(list(record())), odd_values), st.sampled_from(["transport", "oracle", "run"]), odd_values)
+@given(
+    st.dictionaries(st.sampled_from(list(record())), odd_values),
+    st.sampled_from(["transport", "oracle", "run"]),
+    odd_values,
+)
 def test_odd_values_anywhere_raise_nothing_else(changed: dict[str, Any], name: str, odd: Any) -> None:
     """Of every type, in every place."""
     mapping = {**record(), **changed}

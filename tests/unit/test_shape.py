@@ -102,7 +102,11 @@ def test_unknown_keys_are_named_wherever_they_are() -> None:
         (text(), ["", "ü😀", "a b"], ["a\nb", "\x1b[0m", "\u2028", "\ud800", "\x85", 1, None, b"x"]),
         (text("x", r"[a-z]+"), ["abc"], ["", "aB", "abc\n", "a b"]),
         (choice("a", "b"), ["a", "b"], ["", "A", None, ["a"], 1]),
-        (day, [], ["2026-2-3", "2026-02-30", "20260203", "2026-02-03T00:00", "٢٠٢٦-02-03", "0000-01-01", None, 20260203]),
+        (
+            day,
+            [],
+            ["2026-2-3", "2026-02-30", "20260203", "2026-02-03T00:00", "\u0662026-02-03", "0000-01-01", None, 2026],
+        ),
         (of_type(dict, "an object"), [{}], [[], None]),
         (optional(flag), [True, None], [0, ""]),
         (several(flag), [], [None, {}, "true", (True,), [1], [None]]),

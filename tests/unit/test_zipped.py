@@ -87,13 +87,31 @@ def test_a_zip_with_the_64_bit_extension_is_read() -> None:
 def test_names_are_read_as_whoever_unpacks_it_would() -> None:
     """Both separators, and parts that say nothing."""
     folders = (Member(name, attributes=0) for name in ("./", "e/", "e/", "f\\"))
-    assert set(contents(craft(*folders, *map(Member, (r"a\records\x.json", "./b//c/./d", "G", "g"))))) == {"a/records/x.json", "b/c/d", "G", "g"}
+    assert set(contents(craft(*folders, *map(Member, (r"a\records\x.json", "./b//c/./d", "G", "g"))))) == {
+        "a/records/x.json",
+        "b/c/d",
+        "G",
+        "g",
+    }
     assert set(contents(craft(Member("é", flags=FOLLOWS | UTF8), Member(b"\x81")))) == {"é", "ü"}
 
 
 @pytest.mark.parametrize(
     "name",
-    ["../../x", "/etc/x", "a/../../x", r"..\x", r"\\server\x", "C:/x", r"c:\x", "a/..", "records/a.json\0.txt", "", "..", "//"],
+    [
+        "../../x",
+        "/etc/x",
+        "a/../../x",
+        r"..\x",
+        r"\\server\x",
+        "C:/x",
+        r"c:\x",
+        "a/..",
+        "records/a.json\0.txt",
+        "",
+        "..",
+        "//",
+    ],
 )
 def test_a_name_that_leads_outside_is_refused(name: str) -> None:
     """Wherever such a member would land, nobody asked for it."""
@@ -103,7 +121,10 @@ def test_a_name_that_leads_outside_is_refused(name: str) -> None:
 @pytest.mark.parametrize("twin", ["a/b", "a//b", "./a/b", r"a\b", "a/./b"])
 def test_two_members_of_one_name_are_refused(twin: str) -> None:
     """Readers differ on which one counts, however the name is written."""
-    assert refused(craft(Member("a/b", b"1"), Member(twin, b"2"))) == ("archive-invalid", "it holds two members of one name")
+    assert refused(craft(Member("a/b", b"1"), Member(twin, b"2"))) == (
+        "archive-invalid",
+        "it holds two members of one name",
+    )
 
 
 ODD: dict[str, Member] = {
@@ -172,7 +193,9 @@ def test_an_odd_end_is_refused(facts: dict[str, Any]) -> None:
     assert refused(craft(HELLO, Member("b", b"2"), **facts))[0] in {"archive-invalid", "archive-limits"}
 
 
-@pytest.mark.parametrize("payload", [b"", b"PK", b"not a zip" * 100, b"<html>proxy</html>" * 10, b"\x1f\x8b" + b"\0" * 99])
+@pytest.mark.parametrize(
+    "payload", [b"", b"PK", b"not a zip" * 100, b"<html>proxy</html>" * 10, b"\x1f\x8b" + b"\0" * 99]
+)
 def test_what_is_no_zip_is_refused(payload: bytes) -> None:
     """An uploader may have stored the file itself, a proxy may have answered."""
     assert refused(payload)[0] == "archive-invalid"
@@ -181,7 +204,10 @@ def test_what_is_no_zip_is_refused(payload: bytes) -> None:
 def test_overlapping_members_are_refused() -> None:
     """One deflate stream that counts as ten thousand members is the cheapest bomb there is."""
     first = Member("a", b"x" * 100)
-    assert refused(craft(first, Member("b", b"x" * 100, offset=0))) == ("archive-invalid", "it holds members that overlap")
+    assert refused(craft(first, Member("b", b"x" * 100, offset=0))) == (
+        "archive-invalid",
+        "it holds members that overlap",
+    )
     inner = craft(Member("in", b"y" * 50))
     quoted = Member("q", inner, method=0)
     assert refused(craft(quoted, Member("in", b"y" * 50, offset=30 + 1)))[1] == "it holds members that overlap"
@@ -236,7 +262,9 @@ lies = {
 members = st.fixed_dictionaries({"name": names}, optional=lies).map(lambda facts: Member(**facts))
 
 
-@given(st.lists(members, max_size=4), st.none() | fields, st.none() | wide_fields, st.none() | wide_fields, st.booleans())
+@given(
+    st.lists(members, max_size=4), st.none() | fields, st.none() | wide_fields, st.none() | wide_fields, st.booleans()
+)
 def test_what_is_read_is_what_every_reader_reads(
     members: list[Member], count: int | None, size: int | None, offset: int | None, wide: bool
 ) -> None:

@@ -1,0 +1,188 @@
+"""The verdict of every pair, and what follows from all of them: the deciding pair, the freeze, the exit code."""
+
+from datetime import date, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freeze_gate.evidence.digest import Observed
+from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.verdict.case import GREEN
+from freeze_gate.verdict.decide import judge
+from freeze_gate.verdict.policy import Policy, PolicyReading
+from tests.samples import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, Y, case, pair, side
+
+GREEN_PAIR = pair()
+NO_RECORD = Pair("sorted-patch", side(1), Side(Source("rerun"), fault=Fault("record-missing", "")))
+BY_SEVERITY = [MISS, DRIFT, SPLIT, FLAKE, GREEN_PAIR]
+FROZEN = PolicyReading("read", Policy(freezes=(FREEZE,)))
+
+
+def named(given: Pair, name: str) -> Pair:
+    """Give a pair another id."""
+    return given._replace(fixture_id=name)
+
+
+def test_the_worst_pair_decides() -> None:
+    """Wherever it stands: a miss, a drift, what is undecided, a flake, and what is green last."""
+    for length in range(1, 4):
+        for chosen in permutations(range(len(BY_SEVERITY)), length):
+            pairs = [named(BY_SEVERITY[place], f"f{place}") for place in chosen]
+            result = judge(case(*pairs))
+            assert result.verdict.fixture_id == f"f{min(chosen)}"
+            assert (result.failure_class, result.reason) == result.verdict[1:3]
+            assert [verdict.fixture_id for verdict in result.verdicts] == [each.fixture_id for each in pairs]
+            red = [place for place in chosen if place < 4]
+            assert result.freeze_allowed is (red == [3])
+            assert result.exit_code == bool(red)
+
+
+def test_on_a_tie_the_lowest_id_decides() -> None:
+    """An archive that could not be read has none, and goes before all."""
+    names = ["b", "B", "a", "10", "9"]
+    assert judge(case(*(named(MISS, name) for name in names))).verdict.fixture_id == "10"
+    whole = Pair(None, NO_RECORD.rerun, NO_RECORD.rerun)
+    assert judge(case(named(SPLIT, "a"), whole)).verdict.fixture_id is None
+
+
+def test_a_green_pair_has_nothing_to_mute() -> None:
+    """Alone it is unclassified and false with a reason of its own; a fault beside two passes makes it a flake."""
+    verdict = judge(case(GREEN_PAIR)).verdict
+    assert (verdict.failure_class, verdict.freeze_allowed, verdict.reason) == ("unclassified", False, GREEN)
+    assert judge(case(GREEN_PAIR)).exit_code == 0
+    assert judge(case(pair({"transport": None}, {"transport": None}))).reason == GREEN
+    assert judge(case(pair({"transport": False}))).failure_class == "harness_flake"
+    assert judge(case(pair({"oracle": None}))).reason == "nothing-to-blame"
+    assert judge(case(GREEN_PAIR._replace(rerun=NO_RECORD.rerun))).reason == "record-missing"
+
+
+@pytest.mark.parametrize("fault", ["record-missing", "archive-invalid", "artifact-expired"])
+def test_missing_evidence_blocks(fault: str) -> None:
+    """It is unclassified, and never green."""
+    both = Side(Source("x"), fault=Fault(fault, ""))
+    result = judge(case(Pair(None, both, both)))
+    assert (result.failure_class, result.reason, result.exit_code) == ("unclassified", fault, 1)
+    assert not result.freeze_allowed
+
+
+def test_the_lines_name_the_first_runs_pin_wherever_its_record_and_bytes_agree() -> None:
+    """Also if another check failed; the rerun's never stands there."""
+    faulty = MISS._replace(first=MISS.first._replace(fault=Fault("x", "")))
+    for each in (MISS, DRIFT, FLAKE, NO_RECORD, GREEN_PAIR, faulty):
+        verdict = judge(case(each)).verdict
+        assert (verdict.fixture_sha256, verdict.fixture_path) == (X, f"fixtures/{X}.json")
+    for first in (
+        MISS.first._replace(pin=None),
+        MISS.first._replace(pin=Observed(Y, 5)),
+        side(1, pin=None, oracle=None),
+        NO_RECORD.rerun,
+    ):
+        verdict = judge(case(Pair("a", first, MISS.rerun))).verdict
+        assert (verdict.fixture_sha256, verdict.fixture_path) == (None, None)
+
+
+def test_a_freeze_mutes_a_flake_for_its_days() -> None:
+    """Both edge days count; the door stays narrow: any other red pair beside it blocks."""
+    for today, code in (
+        (FREEZE.added - timedelta(1), 1),
+        (FREEZE.added, 0),
+        (FREEZE.expires, 0),
+        (FREEZE.expires + timedelta(1), 1),
+    ):
+        result = judge(case(FLAKE, policy=FROZEN, today=today))
+        assert (result.exit_code, result.freeze_active, result.freeze_allowed) == (code, not code, True)
+    assert judge(case(FLAKE, named(GREEN_PAIR, "g"), policy=FROZEN)).exit_code == 0
+    for other in (MISS, DRIFT, SPLIT, named(FLAKE, "b")):
+        result = judge(case(FLAKE, named(other, "b"), policy=FROZEN))
+        assert (result.exit_code, result.freeze_active) == (1, False)
+
+
+def test_a_freeze_without_a_passing_oracle_is_never_active() -> None:
+    """P20: nothing shows that the patch works."""
+    result = judge(case(UNPROVEN, policy=FROZEN))
+    assert (result.failure_class, result.freeze_allowed, result.exit_code) == ("harness_flake", True, 1)
+    assert result.verdict.standing
+    assert result.verdict.standing.state == "unproven"
+
+
+@pytest.mark.parametrize("state", ["not_asked", "absent", "unusable"])
+def test_only_a_policy_that_was_read_freezes(state: str) -> None:
+    """Whatever stands in what could not be read whole."""
+    result = judge(case(FLAKE, policy=FROZEN._replace(state=state)))
+    assert (result.exit_code, result.verdict.standing) == (1, None)
+
+
+def test_a_policy_that_cannot_be_used_counts_every_requirement() -> None:
+    """A flake whose oracle was not sealed is not let through."""
+    assert FLAKE.rerun.record
+    unsealed = FLAKE.rerun.record._replace(oracle=FLAKE.rerun.record.oracle._replace(egress="open"))
+    given = FLAKE._replace(rerun=FLAKE.rerun._replace(record=unsealed))
+    assert judge(case(given, policy=PolicyReading("absent"))).failure_class == "harness_flake"
+    result = judge(case(given, policy=PolicyReading("unusable")))
+    assert (result.failure_class, result.reason) == ("unclassified", "oracle-unsealed")
+
+
+def test_another_attempts_fail_closes_the_door_of_its_own_fixture() -> None:
+    """P24."""
+    fail = Other("sorted-patch", side(3, oracle=False))
+    assert judge(case(FLAKE, earlier=(fail,))).reason == "earlier-fail"
+    assert judge(case(FLAKE, earlier=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"
+    assert judge(case(MISS, earlier=(fail,))).failure_class == "property_miss"
+    assert judge(case(FLAKE, earlier=(Other(None, Side(Source("x"))),))).reason == "earlier-fail"
+
+
+def test_observation_only_turns_one_into_zero_and_nothing_else() -> None:
+    """The class and the freeze stay what they are."""
+    for each in BY_SEVERITY:
+        blocking, watching = judge(case(each)), judge(case(each, fail_on="never"))
+        assert watching == blocking._replace(exit_code=0)
+
+
+days = st.dates(date(2026, 1, 1), date(2027, 12, 31))
+freezes = st.builds(
+    lambda sha256, added, expires, pull, name: FREEZE._replace(
+        fixture_id=name, fixture_sha256=sha256, added=added, expires=expires, pull_request=pull
+    ),
+    st.sampled_from([X, Y]),
+    days,
+    days,
+    st.sampled_from([None, 12, 13]),
+    st.sampled_from(["sorted-patch", "other"]),
+)
+policies = st.builds(
+    lambda state, most, found: PolicyReading(state, Policy(max_freeze_days=most, freezes=tuple(found))),
+    st.sampled_from(["read", "unusable", "absent", "not_asked"]),
+    st.integers(1, 90),
+    st.lists(freezes, max_size=4),
+)
+
+
+any_pairs = st.lists(
+    st.sampled_from([MISS, DRIFT, SPLIT, UNPROVEN, NO_RECORD, FLAKE, GREEN_PAIR]), min_size=1, max_size=3
+)
+
+
+@given(policies, any_pairs)
+def test_no_policy_whatever_lets_anything_but_a_proven_flake_pass(policy: PolicyReading, pairs: list[Pair]) -> None:
+    """Exit code 0 stands for green pairs and for flakes that one of whose oracles passed."""
+    result = judge(case(*pairs, policy=policy))
+    if result.exit_code == 0:
+        assert all(each in (FLAKE, GREEN_PAIR) for each in pairs)
+    if FLAKE in pairs and result.exit_code == 0:
+        assert policy.state == "read"
+        freezes = policy.policy.freezes
+        assert any(freeze.added <= TODAY <= freeze.expires and freeze.fixture_sha256 == X for freeze in freezes)
+
+
+def test_the_verdict_does_not_depend_on_the_order_of_the_pairs() -> None:
+    """Only the index does."""
+    pairs = [named(each, f"f{place}") for place, each in enumerate(BY_SEVERITY)]
+
+    def outcome(chosen: Any) -> Any:
+        result = judge(case(*chosen))
+        return sorted(map(repr, result.verdicts)), result.verdict, result[1:6]
+
+    assert len({repr(outcome(chosen)) for chosen in permutations(pairs)}) == 1

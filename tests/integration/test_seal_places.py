@@ -15,6 +15,16 @@ HOSTED = Place(sudo=True, limits=("max_user_namespaces",))
 
 ORDINARY = Place()
 AS_ROOT = Place(uid=0)
+FORGERY = """
+import socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(bytes.fromhex(sys.argv[-1]))
+connection.recv(1)
+connection.sendall(b'{"ready": true}\\n{"status": 0, "seconds": 0, "attempts": 0, "left": 0}\\n')
+while connection.recv(1 << 16):
+    pass
+"""
+
 SEALABLE = pytest.mark.parametrize("place", [ORDINARY, HOSTED, AS_ROOT], ids=["user namespace", "sudo", "root"])
 
 
@@ -122,15 +132,15 @@ def test_o1_what_sudo_says_is_part_of_the_cause() -> None:
 
 
 def test_a_program_that_only_claims_to_be_sudo_is_not_believed() -> None:
-    """The kernel says whether root keeps the oracle: a wrapper in the search path that merely runs it seals nothing."""
+    """The kernel says whether root keeps the oracle: a program in the search path cannot report for it."""
     place = Place(limits=("max_user_namespaces",))
     with home_of(place) as home:
-        wrapper = home / "sudo"
-        wrapper.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
-        wrapper.chmod(0o755)
+        forgery = home / "sudo"
+        forgery.write_text(f"#!{home}/{PYTHON}\n{FORGERY}")
+        forgery.chmod(0o755)
         done = run_in(place, home, *ORACLE, "--", "touch", "ran", path=f"{home}:{os.environ['PATH']}")
         assert done.returncode == 3
-        assert not (home / "ran").exists()
+        assert Job(home).record().oracle_passed is None
 
 
 @pytest.mark.parametrize(

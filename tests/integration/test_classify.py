@@ -1,0 +1,181 @@
+"""`freeze-gate classify`: the same verdict, offline, from folders or zips."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from freeze_gate import cli
+from tests.integration.gate_run import Capture, bundle, capture
+from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
+from tests.integration.test_gate_trouble import policy
+
+
+class Said(NamedTuple):
+    """What a command left."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Desk(NamedTuple):
+    """A folder to work in, and what the commands print."""
+
+    folder: Path
+    capsys: pytest.CaptureFixture[str]
+
+    def run(self, *argv: str | Path) -> Said:
+        """Run a command."""
+        code = cli.main([str(word) for word in argv], {})
+        return Said(code, *self.capsys.readouterr())
+
+    def zip(self, name: str, *captures: Capture) -> Path:
+        """Write a zip."""
+        path = self.folder / f"{name}.zip"
+        path.write_bytes(bundle(*captures))
+        return path
+
+    def bundle(self, name: str, *captures: Capture) -> Path:
+        """Write a folder."""
+        path = self.folder / name
+        with zipfile.ZipFile(BytesIO(bundle(*captures))) as archive:
+            archive.extractall(path)
+        return path
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Desk:
+    """Return an empty desk."""
+    return Desk(tmp_path, capsys)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_four_lines_are_all_that_stands_on_stdout(desk: Desk, name: str) -> None:
+    """Data on stdout, words on stderr; a folder beside a zip."""
+    pair, reason = CLASSES[name]
+
+    said = desk.run("classify", desk.zip("first", pair[0]), desk.bundle("rerun", pair[1]))
+
+    assert [line.split("=")[0] for line in said.out.splitlines()] == [
+        "fixture_sha256",
+        "failure_class",
+        "freeze_allowed",
+        "fixture_path",
+    ]
+    assert f"failure_class={name}\n" in said.out
+    assert f"freeze_allowed={'true' if name == 'harness_flake' else 'false'}\n" in said.out
+    assert said.err.startswith(f"reason: {reason}. ")
+    assert said.code == 1
+
+
+def test_green_is_0(desk: Desk) -> None:
+    """Nothing to mute."""
+    said = desk.run("classify", desk.zip("first", GREEN[0]), desk.zip("rerun", GREEN[1]))
+    assert (said.code, said.err.split(".")[0]) == (0, "reason: green")
+
+
+def test_a_record_without_a_run_is_classified(desk: Desk) -> None:
+    """P25: offline there is no word of GitHub's to compare it with."""
+    sides = [side.changed(run=dict.fromkeys(side.record.run._fields)) for side in MISS]
+    said = desk.run("classify", desk.zip("first", sides[0]), desk.zip("rerun", sides[1]))
+    assert "failure_class=property_miss\n" in said.out
+
+
+def test_the_same_path_twice_is_one_side(desk: Desk) -> None:
+    """Also under another name."""
+    path = desk.bundle("first", MISS[0])
+    link = desk.folder / "link"
+    link.symlink_to(path)
+    for other in (path, link):
+        assert desk.run("classify", path, other).err.startswith("reason: artifact-same. ")
+
+
+def test_what_is_not_there_is_missing_and_blocks(desk: Desk) -> None:
+    """Missing evidence is a verdict, not a usage error."""
+    said = desk.run("classify", desk.zip("first", MISS[0]), desk.folder / "none")
+    assert said.err.startswith("reason: artifact-missing. ")
+    assert said.code == 1
+
+
+def test_expected_ids_that_are_not_there_block(desk: Desk) -> None:
+    """`--expect`, repeatable."""
+    paths = desk.zip("first", GREEN[0]), desk.zip("rerun", GREEN[1])
+    assert desk.run("classify", *paths, "--expect", "sorted-*").code == 0
+    said = desk.run("classify", *paths, "--expect", "sorted-patch", "--expect", "gone")
+    assert said.err.startswith("reason: record-missing. ")
+    assert said.code == 1
+
+
+def test_a_policy_mutes_a_flake(desk: Desk) -> None:
+    """`--policy`; `freeze_allowed` stays a request."""
+    file = desk.folder / "policy.yml"
+    file.write_bytes(policy())
+    paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
+
+    assert desk.run("classify", *paths).code == 1
+    said = desk.run("classify", *paths, "--policy", file)
+    assert said.code == 0
+    assert "freeze_allowed=true\n" in said.out
+
+
+def test_a_broken_policy_mutes_nothing_and_one_that_is_not_there_is_a_usage_error(desk: Desk) -> None:
+    """Fail closed; and a path that does not exist was mistyped."""
+    file = desk.folder / "policy.yml"
+    file.write_bytes(b"schema: nonsense\n")
+    paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
+
+    assert desk.run("classify", *paths, "--policy", file).code == 1
+    assert desk.run("classify", *paths, "--policy", desk.folder / "none").code == 2
+
+
+def test_never_is_0(desk: Desk) -> None:
+    """`--fail-on never` observes."""
+    said = desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--fail-on", "never")
+    assert said.code == 0
+    assert "failure_class=property_miss\n" in said.out
+
+
+def test_the_document_is_printed_and_written_and_verified(desk: Desk) -> None:
+    """`--json` and `--verdict-file` give the same bytes, and `verify` agrees with them."""
+    file = desk.folder / "out" / "verdict.json"
+    file.parent.mkdir()
+
+    said = desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--json", "--verdict-file", file)
+
+    assert file.read_text() == said.out
+    assert json.loads(said.out)["result"]["failure_class"] == "property_miss"
+    assert desk.run("verify", file).code == 0
+
+
+def test_a_verdict_file_that_cannot_be_written_comes_after_the_verdict(desk: Desk) -> None:
+    """The lines first; then exit code 3."""
+    said = desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--verdict-file", desk.folder)
+    assert "failure_class=property_miss\n" in said.out
+    assert said.code == 3
+
+
+def test_neither_requests_nor_yaml_is_imported(desk: Desk) -> None:
+    """A stranger's machine needs the standard library alone."""
+    paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
+    program = (
+        "import sys; from freeze_gate import cli; cli.main(sys.argv[1:], {}); "
+        "sys.exit(bool({'requests', 'urllib3', 'yaml'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "classify", *map(str, paths)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "failure_class=harness_flake" in done.stdout) == (0, True)
+
+
+def test_a_hundred_pairs_are_judged_by_the_worst(desk: Desk) -> None:
+    """The four lines are those of the deciding pair."""
+    first = [capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
+    rerun = [capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
+    said = desk.run("classify", desk.zip("first", *first), desk.bundle("rerun", *rerun))
+    assert "failure_class=property_miss\n" in said.out

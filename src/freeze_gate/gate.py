@@ -16,7 +16,7 @@ from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
 from freeze_gate.inputs import Inputs
 from freeze_gate.posting import Poster
-from freeze_gate.report.announce import headline, outputs, unread, word
+from freeze_gate.report.announce import headline, outputs, told, unread, word
 from freeze_gate.report.posted import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.report.view import View
@@ -73,14 +73,18 @@ class Gate(NamedTuple):
         )
 
     def _consult(self, case: Case, collected: Collected) -> tuple[Case, Target]:
-        """Ask, all at the same time, what only a flake depends on: the policy, the pull request, the other attempts."""
+        """Ask, all at the same time, what only a flake depends on: the policy, the pull request, the other attempts.
+
+        A number that only the input names may come from the patch: a freeze for that pull request counts if it fits.
+        """
         tested = next((source.artifact for source in collected.rerun.sources if source.artifact), None)
         with ThreadPoolExecutor(3) as pool:
             policy = pool.submit(self._policy)
             target = pool.submit(self._target, tested)
             earlier = pool.submit(self.collector.others, collected.others)
         found = target.result()
-        return case._replace(policy=policy.result(), pull_request=found.number, earlier=earlier.result()), found
+        number = found.number if found.obstacle is None or found.number == self.event.pull_request else None
+        return case._replace(policy=policy.result(), pull_request=number, earlier=earlier.result()), found
 
     def _policy(self) -> PolicyReading:
         file = read_file(self.api, self.inputs.policy)
@@ -126,6 +130,8 @@ class Gate(NamedTuple):
                 "issue-url": done.issue_url or "",
             }
         )
+        for line in told(done.report, self.view):
+            self.runner.say(line)
         for note in done.report.notes:
             self.runner.annotate("notice", note)
         for warning in done.report.warnings:

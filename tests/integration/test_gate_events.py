@@ -424,3 +424,20 @@ def test_a_label_that_cannot_be_made_is_visible(job: Job) -> None:
     assert outcome.said == ("harness_flake", True, "transport-fault")
     assert "HTTP 422" in outcome.text
     assert "warning" in [level for level, _ in outcome.annotations]
+
+
+def test_a_freeze_for_one_pull_request_does_not_mute_another_that_claims_its_number(job: Job) -> None:
+    """The input may have been read from what the patch left: the number must fit what was tested."""
+    job.repository.add_pull(number=20, head_ref="victim", head_sha="f" * 40)
+    job.repository.add_file(POLICY, policy(pull_request=20))
+    fork_of(job)
+    workflow_run(job)
+    job.pair(*FLAKE)
+
+    outcome = job.gate(pull_request="20")
+
+    assert outcome.outputs["freeze-active"] == "false"
+    assert outcome.code == 1
+
+    job.repository.add_file(POLICY, policy(pull_request=12))
+    assert job.gate(pull_request="12").code == 0

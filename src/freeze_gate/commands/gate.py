@@ -6,16 +6,16 @@ import shutil
 import signal
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from freeze_gate.ending import bug, on_sigterm, without_verdict
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 from freeze_gate.runner import OUTPUTS, Runner, undisturbed
 from freeze_gate.world import World
 
 _CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-_ENDED: Final = "The step was ended from outside (SIGTERM) before there was a verdict."
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -34,12 +34,12 @@ def run(_args: object, world: World) -> int:
         with undisturbed():
             runner.set_outputs(OUTPUTS)
             folder = _new_folder()
-            signal.signal(signal.SIGTERM, _ending(runner, folder))
+            signal.signal(signal.SIGTERM, on_sigterm(runner, folder))
         return _gate(runner, folder, world)
     except FreezeGateError as error:
-        return _without_verdict(runner, error, world)
+        return without_verdict(runner, error, world.err)
     except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines, nor with a class
-        return _without_verdict(runner, NoVerdictError(f"an error in Freeze Gate itself: {_whereabouts(error)}"), world)
+        return without_verdict(runner, NoVerdictError(bug(error)), world.err)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if folder:
@@ -108,55 +108,3 @@ def _docs(environ: Mapping[str, str], server_url: str) -> str | None:
     repository, ref = environ.get("GITHUB_ACTION_REPOSITORY", ""), environ.get("GITHUB_ACTION_REF", "")
     named = re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", repository) and re.fullmatch(r"[A-Za-z0-9._/-]+", ref)
     return f"{server_url}/{repository}/blob/{ref}/README.md" if named else None
-
-
-def _without_verdict(runner: Runner, error: FreezeGateError, world: World) -> int:
-    """End a run that failed: with the closed lines where there is no verdict yet; a verdict that is out stands."""
-    if runner.delivered is not None:
-        runner.annotate("warning", f"after the verdict: {error}")
-        return runner.delivered
-    try:
-        runner.deliver(_closing(str(error)), error.exit_code)
-        runner.set_outputs(OUTPUTS)
-    except NoVerdictError as nowhere:
-        runner.annotate("error", f"unclassified: {error}")
-        print(f"freeze-gate gate: unclassified: {nowhere}", file=world.err)
-        return NoVerdictError.exit_code
-    runner.annotate("error", f"unclassified: {error}")
-    return error.exit_code
-
-
-def _closing(message: str) -> str:
-    from freeze_gate.report.summary import unreached
-    from freeze_gate.report.view import View
-
-    return unreached(message, View())
-
-
-def _ending(runner: Runner, folder: Path) -> Callable[[int, object], None]:
-    """Return what SIGTERM does: end at once, whatever other threads wait for, because the container is killed soon.
-
-    The text is made beforehand: a signal may come in the middle of an import.
-    """
-    closing = _closing(_ENDED)
-
-    def end(_number: int, _frame: object) -> None:
-        try:
-            if runner.delivered is None:
-                runner.deliver(closing, NoVerdictError.exit_code)
-        except NoVerdictError as nowhere:
-            os.write(2, f"freeze-gate gate: unclassified: {nowhere}\n".encode())
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            os._exit(NoVerdictError.exit_code if runner.delivered is None else runner.delivered)
-
-    return end
-
-
-def _whereabouts(error: Exception) -> str:
-    """Say where a bug is, without its message, which may quote anything."""
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    where = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
-    return f"{type(error).__name__}{where}; please report it"

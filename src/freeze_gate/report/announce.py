@@ -1,10 +1,12 @@
-"""What a run puts out and announces, word by word: its outputs, its one annotation, what it left unread."""
+"""What a run puts out and announces, word by word: its outputs, its annotation, what it left unread, what it posted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from freeze_gate.evidence.side import Artifact
 from freeze_gate.report.lines import MISSING
+from freeze_gate.report.posted import Posted
+from freeze_gate.report.view import View
 from freeze_gate.verdict.case import Result
 
 _NAMED: Final = 20
@@ -45,6 +47,19 @@ def unread(left: Sequence[Artifact]) -> tuple[str, ...]:
     named = ", ".join(f"{each.name} (id {each.id}, {each.created_at or 'no known time'})" for each in left[:_NAMED])
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     return (f"Other attempts left these artifacts, which are read only before a flake is said: {named}{more}.",)
+
+
+def told(what: Posted, view: View) -> Iterator[str]:
+    """Say for the log what was posted, or would be in a dry run; warnings and notes are announced by themselves."""
+    would = "would be " if view.dry_run else ""
+    if what.labelled is not None:
+        yield (
+            f"the label {view.freeze_label} {would}added to pull request {what.labelled}: a request; set with the "
+            "default token, a label starts no workflow"
+        )
+    for ticket in what.tickets:
+        number = "" if ticket.number is None else f" #{ticket.number}"
+        yield f"refresh ticket{number} for {ticket.fixture_id}: {ticket.outcome}"
 
 
 def word(value: bool) -> str:  # noqa: FBT001 - a value to print, no switch

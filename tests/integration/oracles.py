@@ -1,5 +1,6 @@
 """A job's folder with one pin, and the oracle as a user starts it: as a process, judged by what it leaves."""
 
+import secrets
 import subprocess
 import sys
 import time
@@ -69,6 +70,11 @@ def wait_for(path: Path) -> str:
             return text.strip()
         time.sleep(0.02)
     raise AssertionError(f"{path.name} was never written")
+
+
+def unique_seconds() -> str:
+    """Draw a number of seconds that nothing else on this machine sleeps for."""
+    return str(10**9 + secrets.randbelow(10**9))
 
 
 def named(mark: str) -> list[int]:

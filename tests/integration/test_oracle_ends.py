@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.evidence.record import contradictions, read_record
-from tests.integration.oracles import Job, gone, named, new_job
+from tests.integration.oracles import Job, gone, named, new_job, unique_seconds
 
 OPEN = ("--allow-egress",)
 Options = tuple[str, ...]
@@ -22,9 +22,9 @@ def job(tmp_path: Path) -> Job:
 
 
 @pytest.fixture
-def mark(tmp_path: Path) -> str:
-    """Return a number of seconds that no other process sleeps for."""
-    return f"{abs(hash(tmp_path)) % 10**9 + 10**9}"
+def mark() -> str:
+    """Return what a process of this test sleeps for, and no other."""
+    return unique_seconds()
 
 
 @BOTH

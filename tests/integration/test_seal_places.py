@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.integration.oracles import Job, gone
+from tests.integration.oracles import Job, gone, unique_seconds
 from tests.integration.place import EXTRA_GROUP, GID, PYTHON, Place
 from tests.integration.places import home_of, run_in
 
@@ -76,6 +76,21 @@ def test_o8_neither_the_pin_nor_the_record_nor_a_folder_above_can_be_changed(pla
         done = run_in(place, home, *ORACLE, "--", "sh", "-c", swap)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         assert Job(home).record().oracle_passed is True
+
+
+@SEALABLE
+def test_o5_a_killed_supervisor_takes_the_oracle_with_it(place: Place) -> None:
+    """O5: also where root keeps the oracle, which the supervisor itself could not end."""
+    mark = unique_seconds()
+    program = (
+        "import subprocess, sys; running = subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=-1);"
+        " running.stdout.readline(); running.kill(); running.wait()"
+    )
+    with home_of(place) as home:
+        run_in(place, home, "-c", program, *ORACLE, "--", "sh", "-c", f"echo up; setsid sleep {mark} & sleep {mark}")
+        assert gone(f"sleep {mark}")
+        record = Job(home).record()
+        assert (record.oracle_passed, record.oracle.outcome, record.oracle.runs) == (False, "crashed", 1)
 
 
 @SEALABLE
@@ -155,7 +170,7 @@ def test_a_program_that_only_claims_to_be_sudo_is_not_believed() -> None:
 )
 def test_a_seal_without_a_process_namespace_still_ends_what_is_left(place: Place) -> None:
     """Where only the process namespace is refused, the seal holds, and a daemon of the oracle ends with it."""
-    mark = f"86{place.uid}{len(place.limits)}{place.sudo:d}{place.masked:d}"
+    mark = unique_seconds()
     with home_of(place) as home:
         done = run_in(place, home, *ORACLE, "--", "sh", "-c", f"(setsid setsid sleep {mark} >/dev/null 2>&1 &); exit 5")
         assert done.returncode == 5, done.stderr

@@ -33,7 +33,7 @@ FIXTURE_VARIABLE: Final = "FREEZE_GATE_FIXTURE"
 FIXTURE_WORD: Final = "{fixture}"
 
 _CURES: Final = (
-    "Do one of these: let this user run `sudo -n` (hosted runners do);"
+    "Do one of these: let this user run `sudo -n` (hosted runners do; a job container needs `options: --privileged`);"
     " allow user namespaces with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`;"
     " or pass --allow-egress, which leaves the network on and is recorded as `open`"
 )

@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 from freeze_gate.errors import FreezeGateError
 
-_ASKED_TO_END: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ASKED_TO_END: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Interrupted(FreezeGateError):

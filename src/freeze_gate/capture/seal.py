@@ -56,7 +56,9 @@ def with_sudo(program: str, environ: Mapping[str, str]) -> Way:
 
 
 def ways(environ: Mapping[str, str]) -> list[Way]:
-    """List the ways that may work for this user, best first."""
+    """List the ways that may work for this user, best first; none where there are no namespaces."""
+    if not sys.platform.startswith("linux"):
+        return []
     if os.geteuid() == 0:
         return [AS_ROOT, WITH_USER_NAMESPACE]
     sudo = shutil.which("sudo", path=environ.get("PATH"))

@@ -1,29 +1,17 @@
 """`script/demo [SCENE]`: every scene in a few lines, or one with its whole summary."""
 
+# ruff: noqa: T201 - it talks to a person
+
 import sys
 import tempfile
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.demo.job import HEAD, PULL_REQUEST, REPOSITORY, Ended, capture, freeze_gate, gate
-from tests.demo.sampler import sampler
-from tests.demo.scenes import ID, SCENES
-from tests.standin import Standin
-from tests.standin.state import Repository
+from tests.demo.job import Ended, freeze_gate
+from tests.demo.scenes import SCENES
+from tests.demo.stage import Stage, freeze_and_lapse, staged
 
 FREEZE = "freeze"
-_POLICY = """\
-schema: freeze-gate/policy/1
-freezes:
-  - fixture_id: {id}
-    fixture_sha256: {sha256}
-    owner: "@octo-org/harness"
-    reason: the executing lane drops connections
-    added: {added}
-    expires: {expires}
-    unfreeze_when: the lane's upgrade is out
-"""
 
 
 def main(argv: list[str]) -> int:
@@ -34,8 +22,7 @@ def main(argv: list[str]) -> int:
         return 2
     egress = _egress()
     for name in argv or names:
-        with tempfile.TemporaryDirectory() as folder, Standin() as github, sampler() as url:
-            (_freeze if name == FREEZE else _scene)(name, Path(folder), github, url, egress, bool(argv))
+        (_freeze if name == FREEZE else _scene)(name, egress, bool(argv))
     return 0
 
 
@@ -53,52 +40,28 @@ def _egress() -> list[str]:
     return ["--allow-egress"]
 
 
-def _scene(name: str, folder: Path, github: Standin, url: str, egress: list[str], whole: bool) -> None:  # noqa: PLR0913, FBT001
-    repository, judge = _captured(name, folder, github, url, egress)
+def _scene(name: str, egress: list[str], whole: bool) -> None:
     print(f"=== {name}: {SCENES[name].story}\n")
-    _show(judge(), repository, whole)
+    with staged(SCENES[name], egress=egress) as stage:
+        _show(stage.judge(), stage, whole)
 
 
-def _freeze(_name: str, folder: Path, github: Standin, url: str, egress: list[str], whole: bool) -> None:  # noqa: PLR0913, FBT001
-    repository, judge = _captured("harness_flake", folder, github, url, egress)
-    today = datetime.now(UTC).date()
+def _freeze(_name: str, egress: list[str], whole: bool) -> None:
     print("=== freeze: the same flake, red without a freeze, muted with one, red again the day after it expired\n")
-    ended = judge()
-    _show(ended, repository, whole)
-    for words, added, last in (
-        ("A reviewer merges a freeze", today, today + timedelta(days=10)),
-        ("The day after its last", today - timedelta(days=10), today - timedelta(days=1)),
-    ):
-        repository.pulls[PULL_REQUEST].issue.labels.clear()
-        repository.add_file(".github/freeze-gate.yml", _policy(ended.outputs["fixture-sha256"], added, last))
-        print(f"--- {words} ({added} to {last}):\n")
-        _show(judge(), repository, whole)
+    with staged(SCENES["harness_flake"], egress=egress) as stage:
+        for words, ended in freeze_and_lapse(stage, datetime.now(UTC).date()):
+            print(f"--- {words}:\n")
+            _show(ended, stage, whole)
 
 
-def _captured(
-    name: str, folder: Path, github: Standin, url: str, egress: list[str]
-) -> tuple[Repository, Callable[[], Ended]]:
-    repository = github.repository(REPOSITORY)
-    repository.add_pull(number=PULL_REQUEST, head_sha=HEAD)
-    run = repository.add_run(head_sha=HEAD)
-    capture(SCENES[name], run, folder, url, egress=egress)
-    return repository, lambda: gate(github, repository, run, folder / "gate")
-
-
-def _policy(sha256: str, added: date, expires: date) -> bytes:
-    return _POLICY.format(id=ID, sha256=sha256, added=added, expires=expires).encode()
-
-
-def _show(ended: Ended, repository: Repository, whole: bool) -> None:  # noqa: FBT001
-    labels = repository.pulls[PULL_REQUEST].issue.labels
-    tickets = [f"#{issue.number} {issue.title}" for issue in repository.issues.values() if issue.pull is None]
+def _show(ended: Ended, stage: Stage, whole: bool) -> None:
     if whole:
         print(ended.summary)
     else:
         print("\n".join(ended.summary.split("```")[1].strip().splitlines()))
     print(f"\n  reason:    {ended.outputs.get('reason')}")
-    print(f"  label:     {', '.join(labels) or 'none'}")
-    print(f"  ticket:    {', '.join(tickets) or 'none'}")
+    print(f"  label:     {', '.join(stage.labels) or 'none'}")
+    print(f"  ticket:    {', '.join(stage.tickets) or 'none'}")
     print(f"  exit code: {ended.exit_code}\n")
 
 

@@ -38,8 +38,10 @@ def freeze_gate(words: Sequence[str], environ: Mapping[str, str], folder: Path) 
 
 
 def capture(scene: Scene, run: Run, folder: Path, url: str, *, egress: Sequence[str]) -> None:
-    """Run the capture commands of both runs, and upload what they left."""
+    """Run the capture commands of both runs, and upload what they left. A run without commands did not take place."""
     for side, commands in (("first", scene.first), ("rerun", scene.rerun)):
+        if not commands:
+            continue
         environ = {
             "FREEZE_GATE_BUNDLE": str(folder / side),
             "GITHUB_REPOSITORY": REPOSITORY,

@@ -1,10 +1,10 @@
-"""A sampler to ask: it answers as the path says, whole, a new answer each time, or cut off."""
+"""A sampler to ask: it answers as the path says, the same each time, a new answer each time, a part, or nothing."""
 
 import itertools
 import json
 import threading
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 _COUNT = itertools.count(1)
@@ -12,14 +12,16 @@ ROWS = [1, 2, 3, 5, 8, 13]
 
 
 class _Sampler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:  # noqa: N802 - the library's name
+    def do_POST(self) -> None:
+        if self.path == "/silent":
+            return
         seed = next(_COUNT) if self.path == "/moving" else 0
         body = json.dumps({"seed": seed, "rows": ROWS}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[:20] if self.path == "/cut" else body)
 
     def log_message(self, *_words: object) -> None:
         """Stay silent: the demo tells the story."""

@@ -1,0 +1,72 @@
+"""The README's first week: each thing that happens to a harness, made to happen, reads as its row says."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from freeze_gate.evidence.digest import Sha256
+from freeze_gate.report.advice import WHY
+from freeze_gate.verdict.table import FailureClass
+from tests.demo.scenes import LANE_DROPPED, REPLAY, SCENES, Scene, oracle, sample
+from tests.demo.stage import staged
+from tests.integration.readme import rows
+
+NEVER_BROKEN = ("oracle", "--id", "sorted-patch", "--", "true")
+ROWS = {row[0]: row[1:] for row in rows("The first week")}
+HAPPENED = {
+    "no answer at all, on both runs": [Scene("", (sample("silent"),), (sample("silent"),))],
+    "a cut body on the first run, a fresh whole sample on the rerun": [
+        Scene("", (sample("cut"),), (sample("still"), oracle()))
+    ],
+    "a fresh sample that differs, both whole": [
+        Scene("", (sample("moving"), oracle("broken")), (sample("moving"), oracle()))
+    ],
+    "the executing lane dropped after a whole sample; rerun by `replay`, oracle passes": [SCENES["harness_flake"]],
+    "a stump was pinned, and `replay` checked only the stump": [
+        Scene("", (sample("cut"),), (REPLAY, NEVER_BROKEN)),
+        Scene("", (sample("cut"),), (REPLAY, oracle())),
+    ],
+    "`replay`, and both oracles fail": [Scene("", (sample("still"), oracle("broken")), (REPLAY, oracle("broken")))],
+    "one oracle failed, the other passed, on the same bytes": [SCENES["unclassified"]],
+    "no rerun yet": [Scene("", (sample("still"), oracle("broken")), ())],
+    "a freeze is merged, but the sample is new": [
+        Scene("", (sample("moving"), LANE_DROPPED), (sample("moving"), oracle())),
+        Scene("", (sample("moving"), LANE_DROPPED), (REPLAY, oracle())),
+    ],
+}
+
+
+def test_every_row_is_tried() -> None:
+    """The table has the rows below, in their order."""
+    assert list(ROWS) == list(HAPPENED)
+
+
+@pytest.mark.parametrize(("what", "scene"), [(what, scene) for what, scenes in HAPPENED.items() for scene in scenes])
+def test_reads_as_the_row_says(what: str, scene: Scene) -> None:
+    """Class, reason, label and ticket are those of the row, and the summary names what the row says to press."""
+    read, press = ROWS[what]
+    frozen = "freeze is merged" in what
+    with staged(scene) as stage:
+        if frozen:
+            today = datetime.now(UTC).date()
+            stage.freeze(Sha256.of(b"an older sample"), today, today + timedelta(days=10))
+        ended = stage.judge()
+        labels, tickets = stage.labels, stage.tickets
+
+    said, reason = ended.outputs["failure-class"], ended.outputs["reason"]
+    flake, drift = said == FailureClass.HARNESS_FLAKE, said == FailureClass.FIXTURE_DRIFT
+    named = re.findall(r"`([a-z_-]+)`", read)
+    assert said in named or (frozen and flake)
+    assert reason in named or not {*named} & WHY.keys()
+    assert labels == (["freeze-request"] if flake else [])
+    assert tickets == (["#13 Refresh fixture: sorted-patch"] if drift else [])
+    assert ended.exit_code == 1
+    assert "ticket" not in read or drift
+    assert "label" not in read or flake
+    if frozen and flake:
+        assert "is for another digest" in ended.summary
+    missing = [
+        word for word in re.findall(r"\*\*(.*?)\*\*|`(.*?)`", press) if (word[0] or word[1]) not in ended.summary
+    ]
+    assert missing == []

@@ -1,0 +1,335 @@
+"""What the README shows of the command line and of the library does what it says, word for word."""
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from freeze_gate import cli
+from freeze_gate.cli import COMMANDS
+from freeze_gate.evidence.record import Record, read_record
+from tests.demo.sampler import ROWS, sampler
+from tests.exact_server import ExactServer, answer, sized
+from tests.integration.readme import README, blocks, rows, section
+
+BIN = Path(sys.executable).parent
+
+
+class Place:
+    """A checkout with the property test that the README shows, and a request to send."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
+        self.environ = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder), "SAMPLER_URL": url}
+        (folder / "request.json").write_text('{"model": "small-1"}')
+        (test,) = blocks("With pytest and Hypothesis", "python")
+        properties = folder / "tests" / "properties"
+        properties.mkdir(parents=True)
+        (properties / "test_order.py").write_text(test)
+
+    def run(self, script: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+        """Run lines as a step of a workflow does."""
+        return self._run(["bash", "-eo", "pipefail", "-c", script], environ)
+
+    def python(self, *lines: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+        """Run lines of Python."""
+        return self._run([sys.executable, "-c", "\n".join(lines)], environ)
+
+    def _run(self, command: list[str], environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**self.environ, **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    @property
+    def record(self) -> Record:
+        """The record that was written."""
+        return read_record((self.folder / "freeze-gate/records/sorted-patch.json").read_bytes(), "sorted-patch")
+
+    @property
+    def pin(self) -> bytes:
+        """The bytes that were pinned."""
+        return (self.folder / "freeze-gate" / str(self.record.fixture_path)).read_bytes()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Return a checkout with a sampler to ask."""
+    with sampler() as url:
+        yield Place(tmp_path, f"{url}/still")
+
+
+def test_sample_then_oracle(place: Place) -> None:
+    """Both lines end with 0, and the record holds the transport and a sealed pass."""
+    (script,) = blocks("With `freeze-gate sample`", "sh")
+
+    done = place.run(script.replace("--min-bytes 100", "--min-bytes 10"), SAMPLER_AUTH="Bearer secret")
+
+    assert done.returncode == 0, done.stderr
+    assert (place.record.oracle_passed, place.record.transport_ok) == (True, True)
+    assert place.record.oracle.egress == "sealed"
+    assert place.record.transport.checks.min_bytes == 10
+    assert json.loads(place.pin)["rows"] == ROWS
+
+
+def test_sample_holds_the_answer_to_what_was_declared(place: Place) -> None:
+    """The README's own 100 bytes are more than this sampler sends: a fault by name, and no oracle."""
+    (script,) = blocks("With `freeze-gate sample`", "sh")
+
+    done = place.run(script, SAMPLER_AUTH="Bearer secret")
+
+    assert done.returncode == 1
+    assert (place.record.transport.fault, place.record.oracle_passed) == ("length_check", None)
+    assert "secret" not in done.stdout + done.stderr
+
+
+def test_curl_then_oracle(place: Place) -> None:
+    """What curl brought is pinned, what curl says of the transport is recorded, and the oracle passes."""
+    (script,) = blocks("With curl", "sh")
+
+    done = place.run(script)
+
+    assert done.returncode == 0, done.stderr
+    assert (place.record.oracle_passed, place.record.transport_ok) == (True, True)
+    assert json.loads(place.pin)["rows"] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("served", "fault", "pinned"),
+    [
+        (answer(b'{"rows": [1', "Content-Length: 10000"), "truncated", b'{"rows": [1'),
+        (sized(b'{"error": "overloaded"}', status="529 Overloaded"), "http_status", None),
+        (answer(end="reset"), "connection", None),
+    ],
+    ids=["cut", "an error", "reset"],
+)
+def test_curl_that_fails_leaves_a_record_and_runs_no_oracle(
+    tmp_path: Path, served: object, fault: str, pinned: bytes | None
+) -> None:
+    """A cut answer is pinned as a part, an error body is no sample, and nothing is checked."""
+    (script,) = blocks("With curl", "sh")
+    with ExactServer(served) as server:  # type: ignore[arg-type]
+        place = Place(tmp_path, server.url)
+
+        done = place.run(script)
+
+    assert done.returncode != 0
+    assert (place.record.transport.fault, place.record.oracle_passed) == (fault, None)
+    assert (place.pin if place.record.fixture_path else None) == pinned
+    assert place.record.transport.pin_complete is (False if pinned else None)
+
+
+def test_requests(place: Place) -> None:
+    """The session records, and the body is pinned before anything is asserted."""
+    (script,) = blocks("With requests", "python")
+
+    done = place.python(f"url, question = {place.environ['SAMPLER_URL']!r}, {{}}", script, "print(path)")
+
+    assert done.returncode == 0, done.stderr
+    assert place.record.transport_ok is True
+    assert Path(done.stdout.strip()).read_bytes() == place.pin
+
+
+@pytest.mark.parametrize("index", [0, 1], ids=["openai", "anthropic"])
+def test_sdks(place: Place, index: int) -> None:
+    """The real SDK calls a server on the loopback, and the raw answer is what is pinned."""
+    script = blocks("With the OpenAI and Anthropic SDKs", "python")[index]
+    url = place.environ["SAMPLER_URL"]
+    keys = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": url, "ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": url}
+
+    done = place.python(
+        "model, messages = 'small-1', [{'role': 'user', 'content': 'sort'}]", script, "print(path)", **keys
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert place.record.transport_ok is True
+    assert Path(done.stdout.strip()).read_bytes() == place.pin
+    assert json.loads(place.pin)["rows"] == ROWS
+
+
+def test_other_httpx_transports_are_there() -> None:
+    """Every method of the recorder that the README names exists."""
+    from freeze_gate.capture import Capture
+
+    named = set(re.findall(r"\b(\w+_transport|requests_session)\(\)", README))
+    assert named >= {"httpx2_transport", "httpx_transport", "httpx2_async_transport", "httpx_async_transport"}
+    assert {name for name in named if not hasattr(Capture, name)} == set()
+
+
+def test_pytest_with_hypothesis(place: Place) -> None:
+    """The property is checked on the pinned file; a sample that breaks it is a recorded fail."""
+    (oracle,) = blocks("With pytest and Hypothesis", "sh")
+    (place.folder / "sorted.json").write_text('{"rows": [1, 2]}')
+    (place.folder / "unsorted.json").write_text('{"rows": [2, 1]}')
+
+    passed = place.run(f"freeze-gate pin --id sorted-patch sorted.json\n{oracle}")
+    assert (passed.returncode, place.record.oracle_passed) == (0, True), passed.stdout
+
+    shutil.rmtree(place.folder / "freeze-gate")
+    failed = place.run(f"freeze-gate pin --id sorted-patch unsorted.json\n{oracle}")
+    assert (failed.returncode, place.record.oracle_passed) == (1, False)
+
+
+def test_replay(place: Place) -> None:
+    """The rerun's `sampler` of the workflow starts from the first run's bundle, without a call."""
+    first = place.run('freeze-gate sample --id sorted-patch --url "$SAMPLER_URL" --data {} --bundle first-bundle')
+    assert first.returncode == 0, first.stderr
+    (step,) = blocks("A rerun on the same bytes", "yaml")
+    command = re.search(r"sampler: (.*)", step)
+    assert command
+
+    done = place.run(command[1], FREEZE_GATE_ID="sorted-patch", SAMPLER_URL="http://127.0.0.1:9")
+
+    assert done.returncode == 0, done.stderr
+    before = read_record((place.folder / "first-bundle/records/sorted-patch.json").read_bytes(), "sorted-patch")
+    assert place.record.run.replay_of == before.run.capture_id
+    assert place.record.fixture_sha256 == before.fixture_sha256
+    assert place.record.transport_ok is None
+
+
+@pytest.fixture
+def judged(place: Place) -> Place:
+    """Return a place with two bundles, as a folder and as a zip, and the verdict on them."""
+    first = "--id sorted-patch --bundle first"
+    done = place.run(
+        f"""
+        freeze-gate sample {first} --url "$SAMPLER_URL" --data '{{}}' --suffix .json
+        freeze-gate transport {first} --fault connection
+        freeze-gate replay first --id sorted-patch --bundle rerun
+        freeze-gate oracle --id sorted-patch --bundle rerun -- python -m pytest -q tests/properties
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    for side in ("first", "rerun"):
+        shutil.make_archive(str(place.folder / side), "zip", place.folder / side)
+    return place
+
+
+def test_two_bundles_are_judged_offline(judged: Place) -> None:
+    """A folder and a zip, without a token: the four lines, and the exit code of a flake without a freeze."""
+    script = next(block for block in blocks("Try it", "sh") if "classify" in block)
+
+    done = judged.run(script)
+
+    assert done.returncode == 1
+    assert [line.partition("=")[0] for line in done.stdout.splitlines()] == _four_lines()
+    assert "failure_class=harness_flake\nfreeze_allowed=true\n" in done.stdout
+
+
+def _four_lines() -> list[str]:
+    """Return the names of the four lines that the README begins with."""
+    return [
+        line.partition("=")[0] for line in re.findall(r"^```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[0].split()
+    ]
+
+
+def test_a_verdict_is_verified_and_stated(judged: Place) -> None:
+    """Consistent, with its pins hashed again; then a statement whose subjects `jq` turns into lines of digests."""
+    judged.run("freeze-gate classify first rerun.zip --verdict-file freeze-gate-verdict.json")
+    (verify,) = blocks("Verdicts that anyone can check again", "sh")
+    (attest,) = blocks("Verdicts that anyone can check again", "yaml")
+
+    done = judged.run(verify)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("consistent") == 2
+
+    stated = judged.run("\n".join(re.findall(r"run: (.*)", attest)))
+    assert stated.returncode == 0, stated.stderr
+    (subject,) = json.loads((judged.folder / "statement.json").read_bytes())["subject"]
+    line = f"{subject['digest']['sha256']}  {subject['name']}\n"
+    assert (judged.folder / "pins.sha256").read_text() == line
+    assert re.fullmatch(r"[0-9a-f]{64}  \S+\n", line)
+
+
+def test_the_statement_is_of_the_type_that_the_readme_tells_the_signer(judged: Place) -> None:
+    """The predicate that `actions/attest` is given is the one that the statement has."""
+    judged.run("freeze-gate classify first rerun --verdict-file v.json")
+    judged.run("freeze-gate verify --statement statement.json v.json")
+    (attest,) = blocks("Verdicts that anyone can check again", "yaml")
+
+    statement = json.loads((judged.folder / "statement.json").read_bytes())
+
+    assert f"predicate-type: {statement['predicateType']}\n" in attest
+    assert statement["predicate"] == json.loads((judged.folder / "v.json").read_bytes())
+
+
+def test_the_policy_is_accepted(place: Place) -> None:
+    """`freeze-gate check` finds nothing wrong with it."""
+    (policy,) = blocks("Freezes", "yaml")
+    path = place.folder / ".github" / "freeze-gate.yml"
+    path.parent.mkdir()
+    path.write_text(policy)
+    command = re.search(r"`(freeze-gate check\s+\S+)`", section("Freezes"))
+    assert command
+
+    done = place.run(" ".join(command[1].split()))
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prune_lists_and_removes(judged: Place) -> None:
+    """The line of the README only lists; `--yes` removes."""
+    (judged.folder / "FILE").write_text("schema: freeze-gate/policy/1\nretention: {fixtures_days: 1}\n")
+    store = judged.folder / "STORE"
+    (store / "fixtures").mkdir(parents=True)
+    pin = shutil.copy(next((judged.folder / "first/fixtures").iterdir()), store / "fixtures")
+    os.utime(pin, (0, 0))
+    command = re.search(r"`(freeze-gate prune STORE --policy FILE)`", README)
+    assert command
+
+    listed = judged.run(command[1])
+    assert listed.returncode == 0, listed.stderr
+    assert Path(pin).name in listed.stdout
+    assert Path(pin).exists()
+
+    assert judged.run(f"{command[1]} --yes").returncode == 0
+    assert not Path(pin).exists()
+
+
+@cache
+def _help(*words: str) -> str:
+    said = io.StringIO()
+    with redirect_stdout(said), pytest.raises(SystemExit):
+        cli.main([*words, "--help"], {})
+    return said.getvalue()
+
+
+def test_the_readme_lists_every_command() -> None:
+    """The tables of commands and `freeze-gate --help` name the same ones."""
+    shown = re.findall(r"^    ([a-z]+)\b", _help(), re.MULTILINE)
+    assert shown == list(COMMANDS)
+    named = [row[0] for heading in ("Try it", "Capture in your job") for row in rows(heading)]
+    assert sorted(re.sub(r"`freeze-gate (\w+).*", r"\1", one) for one in named) == sorted(shown)
+
+
+def test_every_flag_that_the_readme_names_exists() -> None:
+    """A line that calls a command names only options that the command has."""
+    text = README.replace("\\\n", " ")
+    calls = [call for call in re.findall(r"freeze-gate ([a-z]+)\b([^\n|`#]*)", text) if call[0] in COMMANDS]
+    assert {command for command, _ in calls} == set(COMMANDS)
+    for command, rest in calls:
+        ours = rest.partition(" -- ")[0]
+        for flag in re.findall(r"(?<=\s)--[a-z-]+", ours):
+            assert flag in _help(command), f"freeze-gate {command} has no {flag}"
+
+
+def test_every_option_that_the_text_names_exists() -> None:
+    """Options in running text are options of some command, of the capture action's tools, or of curl."""
+    known = "".join(_help(command) for command in COMMANDS)
+    curls = set(re.findall(r"--[a-z-]+", "".join(blocks("With curl", "sh"))))
+    prose = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    assert {flag for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", prose) if flag not in known} - curls == set()

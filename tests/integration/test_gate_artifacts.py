@@ -1,6 +1,7 @@
 """Artifacts as they come: expired, cut, crafted, deeper than expected, without a digest; and what is never shown."""
 
 import io
+import json
 import os
 import struct
 import tempfile
@@ -16,7 +17,7 @@ from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
 from tests.integration.gate_run import SAMPLE, Capture, Job, Outcome, bundle, capture, zipped
 from tests.integration.offline import only_evidence
-from tests.integration.test_gate_classes import FLAKE, MISS
+from tests.integration.test_gate_classes import DRIFT, FLAKE, MISS
 from tests.standin import Fault, Standin
 
 RERUN = capture()
@@ -293,3 +294,58 @@ def test_the_same_evidence_has_the_same_verdict_offline(
         assert cli.main(["verify", str(job.workspace / "freeze-gate-verdict.json")], {}) == 0
         assert "consistent" in capsys.readouterr().out
         assert only_evidence(said.encode()) == only_evidence(outcome.verdict or b"")
+
+
+def listed_as(job: Job, **facts: Any) -> None:
+    """Let the listing say something else of every artifact."""
+    described = [{**job.github.rest.shapes.artifact(artifact), **facts} for artifact in job.run.artifacts]
+    payload = {"total_count": len(described), "artifacts": described}
+    job.github.fault(Fault("status", "GET", "/artifacts$", status=200, payload=payload))
+
+
+def test_a_server_that_says_nothing_of_the_run_is_enough(job: Job) -> None:
+    """Older servers: the records are compared with the run that was asked, the label goes by the event."""
+    job.pair(*FLAKE)
+    listed_as(job, workflow_run=None, digest=None)
+
+    outcome = job.gate()
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert job.pull.issue.labels == ["freeze-request"]
+
+
+def test_the_evidence_of_a_fork_that_is_gone_opens_no_ticket(job: Job) -> None:
+    """A repository that is not named is not ours."""
+    job.pair(*DRIFT)
+    origin = {"id": 4242, "repository_id": job.repository.id, "head_repository_id": None, "head_sha": "c" * 40}
+    listed_as(job, workflow_run=origin)
+
+    outcome = job.gate()
+
+    assert outcome.said == ("fixture_drift", False, "digests-differ")
+    assert "came from a fork" in outcome.summary
+    assert len(job.repository.issues) == 1
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        None,
+        [],
+        {},
+        {"total_count": 2},
+        {"total_count": 1, "artifacts": [{"id": "1"}]},
+        {"artifacts": {}, "total_count": 0},
+    ],
+    ids=str,
+)
+def test_a_listing_of_another_shape_gives_no_verdict(job: Job, payload: Any) -> None:
+    """Never "nothing is there"."""
+    job.pair(*FLAKE)
+    job.github.fault(Fault("status", "GET", "/artifacts$", status=200, payload=json.dumps(payload).encode()))
+
+    outcome = job.gate()
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 3
+    assert "error in Freeze Gate itself" not in outcome.summary

@@ -597,3 +597,19 @@ def test_a_bundle_handed_on_from_the_first_attempt_is_one_capture(job: Job) -> N
 
     assert outcome.said == ("unclassified", False, "artifact-same")
     assert outcome.lines["fixture_sha256"] == Sha256.of(old.pin or b"")
+
+
+def test_attempts_of_another_run_are_asked_for_only_where_nothing_else_tells(job: Job) -> None:
+    """One artifact that cannot be read, in a run of which nothing is known."""
+    other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
+    other.add_artifact("bundle", b"no zip", created_at="2026-11-29T06:30:00Z")
+    job.upload("bundle", capture(2, run_id=77), run=other, attempt=2)
+
+    outcome = job.gate(first_run_id="77", rerun_run_id="77", **ONE_NAME)
+
+    assert outcome.said == ("unclassified", False, "archive-invalid")
+    assert [call for call in api_calls(job.github) if not call.endswith(("/artifacts", "/zip"))] == [
+        "GET actions/runs/77",
+        "GET actions/runs/77/attempts/2",
+        "GET actions/runs/77/attempts/1",
+    ]

@@ -6,8 +6,8 @@ from freeze_gate.evidence.shape import Shape, choice, of_type, optional, text, w
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import PAGE, Api, read
 
-_LIST: Final = Purpose("list the issues", "issues: read")
-_GET: Final = Purpose("read the refresh ticket", "issues: read")
+_LIST: Final = Purpose("list the issues", "issues: write")
+_GET: Final = Purpose("read the refresh ticket", "issues: write")
 _CREATE: Final = Purpose("open the refresh ticket", "issues: write")
 _UPDATE: Final = Purpose("update the refresh ticket", "issues: write")
 _CLOSE: Final = Purpose("close the doubled refresh ticket", "issues: write")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
-from tests.e2e.evidence import COMMIT, EXAMPLES, FIXTURE_ID, Example, artifact
+from tests.e2e.evidence import EXAMPLES, FIXTURE_ID, Example
 from tests.e2e.step import Ended, Machine
+from tests.integration.gate_run import COMMIT, SAMPLE, bundle
 from tests.standin import Fault, Standin
 
 REPOSITORY = "octo-org/widgets"
@@ -30,8 +31,8 @@ class Scene:
         self.pull = self.repository.add_pull(head_sha=HEAD)
         self.workflow_run = self.repository.add_run(4242, head_sha=HEAD)
         self.ids = [
-            self.workflow_run.add_artifact(name, artifact(seen, 4242, capture, REPOSITORY)).id
-            for capture, (name, seen) in enumerate((("first", example.first), ("rerun", example.rerun)), 1)
+            self.workflow_run.add_artifact(name, bundle(seen)).id
+            for name, seen in (("first", example.first), ("rerun", example.rerun))
         ]
 
     def step(self, **inputs: str) -> Ended:
@@ -64,7 +65,7 @@ class Scene:
             "schema: freeze-gate/policy/1",
             "freezes:",
             f"  - fixture_id: {FIXTURE_ID}",
-            f"    fixture_sha256: {Sha256.of(self.example.first.sample)}",
+            f"    fixture_sha256: {Sha256.of(SAMPLE)}",
             '    owner: "@octo-org/harness"',
             "    reason: executor lane drops connections",
             f"    added: {today - timedelta(days=1)}",
@@ -93,7 +94,7 @@ def test_says_and_posts_what_each_class_asks_for(scene: Scene) -> None:
     example = scene.example
     ended = scene.step()
     assert ended.exit_code == example.exit_code, ended.log
-    digest = Sha256.of(example.first.sample)
+    digest = Sha256.of(SAMPLE)
     allowed = str(example.freeze_allowed).lower()
     assert ended.four_lines == [
         f"fixture_sha256={digest}",

@@ -15,6 +15,7 @@ from freeze_gate.evidence.shape import (
     choice,
     day,
     flag,
+    holds_forbidden,
     of_type,
     optional,
     seconds,
@@ -124,3 +125,10 @@ def test_days_and_lists_become_values() -> None:
     """A day is a date, a list a tuple."""
     assert read(day, "2026-12-10") == (date(2026, 12, 10), [])
     assert read(several(flag), [True, False]) == ((True, False), [])
+
+
+def test_a_forbidden_character_is_found_wherever_it_stands() -> None:
+    """Control characters, line ends of any kind and lone surrogates; blanks and letters of any script are none."""
+    forbidden = {*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0xD800, 0xE000)}
+    for code in range(0x11000):
+        assert holds_forbidden(f"a{chr(code)}") is (code in forbidden), hex(code)

@@ -285,11 +285,10 @@ def test_members_are_counted_before_they_are_read(tmp_path: Path) -> None:
     """50,000 are read, and one more is refused by its count alone."""
     assert refused(craft(count=50_001)) == ("archive-limits", "it holds over 50000 members")
     assert refused(craft(count=2**40, wide=True))[0] == "archive-limits"
-    for count, is_refused in ((50_000, False), (50_001, True)):
-        path = tmp_path / f"{count}.zip"
-        path.write_bytes(craft(*(Member(f"f/{number}", method=0, flags=0) for number in range(count))))
-        with pytest.raises(ArchiveError) if is_refused else contextlib.nullcontext(), open_tree(path) as found:
-            assert len(found.sizes) == count
+    path = tmp_path / "many.zip"
+    path.write_bytes(craft(*(Member(f"f/{number}", method=0, flags=0) for number in range(50_000))))
+    with open_tree(path) as found:
+        assert len(found.sizes) == 50_000
 
 
 def declared(*sizes: int, name: str = "f/{}") -> bytes:

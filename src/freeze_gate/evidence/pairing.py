@@ -86,7 +86,7 @@ def _unaccounted(first: Shown, rerun: Shown, pairs: Sequence[Pair]) -> list[Pair
 
 
 def _unshown(shown: Shown, sides: Sequence[Side]) -> dict[str, Source]:
-    """Return the broken sources that none of a run's sides comes from, by their labels; a run's only source has none."""
+    """Return the broken sources that none of a run's sides comes from, by their labels; a run's only source has ""."""
     broken = {source: source.label if len(shown.sources) > 1 else "" for source in shown.sources if source.fault}
     seen = {side.source for side in sides} if broken else set()
     return {label: source for source, label in broken.items() if source not in seen}

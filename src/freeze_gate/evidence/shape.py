@@ -10,13 +10,19 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import date
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 LARGEST: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact (RFC 8259, section 6)."""
 
 FORBIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters, the two Unicode line ends and lone surrogates: no text of ours may hold one."""
+
+
+def holds_forbidden(text: str) -> bool:
+    """Whether a text holds something of `FORBIDDEN`. None of that is printable, which is asked first, being cheap."""
+    return not text.isprintable() and FORBIDDEN.search(text) is not None
+
 
 _YEAR: Final = 366 * 24 * 60 * 60
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -78,7 +84,7 @@ def text(words: str = "a string", pattern: str = r".*", convert: Callable[[str],
     def read(value: Any, address: str, problems: Problems) -> str:
         if type(value) is not str or not matches(value):
             problems.append(Problem(address, f"must be {words}"))
-        elif FORBIDDEN.search(value):
+        elif holds_forbidden(value):
             problems.append(Problem(address, "must not hold a control character or a lone surrogate"))
         else:
             return convert(value)
@@ -107,13 +113,15 @@ def choice(*allowed: str) -> Reader[str]:
     return read
 
 
-def optional(reader: Reader[T]) -> Reader[T | None]:
+class optional(Generic[T]):  # noqa: N801 - reads as the other readers do
     """Read null, or what `reader` reads."""
 
-    def read(value: Any, address: str, problems: Problems) -> T | None:
-        return None if value is None else reader(value, address, problems)
+    def __init__(self, reader: Reader[T]) -> None:
+        self.reader = reader
 
-    return read
+    def __call__(self, value: Any, address: str, problems: Problems) -> T | None:
+        """Read one value."""
+        return None if value is None else self.reader(value, address, problems)
 
 
 def several(reader: Reader[T]) -> Reader[tuple[T, ...]]:
@@ -153,6 +161,10 @@ class Shape:
         self.build = build
         self.fields = fields
         self.required = required
+        self._steps = [
+            (name, reader.reader, True) if isinstance(reader, optional) else (name, reader, False)
+            for name, reader in fields.items()
+        ]
 
     def __call__(self, value: Any, address: str, problems: Problems) -> Any:
         """Read one mapping."""
@@ -162,8 +174,13 @@ class Shape:
         before = len(problems)
         absent = [name for name in self.required if name not in value]
         problems += [Problem(name, "is required") for name in absent]
-        get = value.get
-        found = {name: reader(get(name), name, problems) for name, reader in self.fields.items() if name not in absent}
+        found: dict[str, Any] = {}
+        for name, reader, takes_null in self._steps:
+            item = value.get(name)
+            if item is None and takes_null:
+                found[name] = None
+            elif not absent or name not in absent:
+                found[name] = reader(item, name, problems)
         _put_in_front(address, problems, before)
         return None if absent else self.build(**found)
 

@@ -86,7 +86,9 @@ def _written(value: Any, line: str = "\n") -> str:
         inner = f"{line} "
         items = [_written(item, inner) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{line}]" if items else "[]"
-    return encode_basestring_ascii(value) if isinstance(value, str) else json.dumps(value, allow_nan=False)
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
+    return repr(value) if type(value) is int else json.dumps(value, allow_nan=False)
 
 
 def recompute(payload: bytes) -> bytes:
@@ -114,12 +116,12 @@ def _side(side: Side, places: dict[Source, int]) -> dict[str, Any]:
 
 def _known(value: Any) -> Any:
     """Turn a value into JSON, field by field, leaving out what is unknown and what is empty."""
-    if hasattr(value, "_asdict"):
-        fields = ((name, _known(item)) for name, item in zip(value._fields, value, strict=True))
-        return {name: item for name, item in fields if item is not None and item not in ({}, [])}
-    if isinstance(value, tuple):
-        return [_known(item) for item in value]
-    return value.isoformat() if isinstance(value, date) else value
+    if isinstance(value, (str, int, float)):
+        return value
+    if hasattr(value, "_fields"):
+        known = ((name, _known(item)) for name, item in zip(value._fields, value, strict=True) if item is not None)
+        return {name: item for name, item in known if item not in ({}, [])}
+    return value.isoformat() if isinstance(value, date) else [_known(item) for item in value]
 
 
 def _result(result: Result) -> dict[str, Any]:

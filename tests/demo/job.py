@@ -108,5 +108,7 @@ def gate(github: Standin, repository: Repository, run: Run, folder: Path) -> End
         },
         folder,
     )
+    if not summary.read_text():
+        raise RuntimeError(f"freeze-gate gate ended with {ended.returncode} and said nothing: {ended.stderr}")
     found = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
     return Ended(ended.returncode, summary.read_text(), found, ended.stdout + ended.stderr)

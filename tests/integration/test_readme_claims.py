@@ -1,16 +1,22 @@
 """Figures and promises of the README, counted and tried."""
 
 import json
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 
+from freeze_gate import RunRecord, classify, freeze_allowed
+from freeze_gate.evidence.checks import DOOR_CHECKS
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, encode_record
 from freeze_gate.inputs import INPUTS
 from freeze_gate.policy_file import MAX_POLICY_BYTES
 from freeze_gate.verdict.plan import MAX_TICKETS
 from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Policy
+from freeze_gate.verdict.table import RULES
 from tests.integration.gate_run import OTHER_SAMPLE, Job, Outcome, api_calls, capture
 from tests.integration.readme import blocks, rows, section
 from tests.standin.state import Grant
@@ -22,7 +28,52 @@ PAIRS = {
     "drift": (FAILED, capture(pin=OTHER_SAMPLE)),
     "flake": (DROPPED, capture()),
 }
+Test = Callable[[object, object], bool]
+OF_DIGESTS: dict[str, Test] = {
+    "one is missing": lambda a, b: None in (a, b),
+    "unequal": lambda a, b: a != b,
+    "equal": lambda a, b: a == b,
+}
+OF_ORACLES: dict[str, Test] = {
+    "": lambda *_: True,
+    "not comparable": lambda *_: True,
+    "failed and failed": lambda a, b: (a, b) == (False, False),
+    "one failed": lambda a, b: False in (a, b),
+    "no recorded fail": lambda a, b: False not in (a, b),
+    "unclear": lambda a, b: False not in (a, b),
+}
+OF_TRANSPORT: dict[str, Test] = {
+    "": lambda *_: True,
+    "ignored": lambda *_: True,
+    "at least one fault": lambda a, b: False in (a, b),
+    "no fault on record": lambda a, b: False not in (a, b),
+}
+"""What the words in the cells of the README's decision table mean."""
+
 LIMITS = {row[0]: row[1] for row in rows("Limits")}
+
+
+def test_the_decision_table_decides_as_the_code_does() -> None:
+    """For every pair of records there can be, the first row of the README that holds has the code's class."""
+    table = rows("What it decides")
+    assert [re.sub(r"\[`(.*)`\].*", r"\1", row[0]) for row in table] == [rule.id for rule in RULES]
+    tests = [(OF_DIGESTS[row[1]], OF_ORACLES[row[2]], OF_TRANSPORT[row[3]]) for row in table]
+    records = [RunRecord(*facts) for facts in product((None, "x", "y"), (True, False, None), (True, False, None))]
+    for a, b in product(records, repeat=2):
+        row = next(
+            row
+            for row, holds in zip(table, tests, strict=True)
+            if all(test(*facts) for test, facts in zip(holds, zip(a, b, strict=True), strict=True))
+        )
+        kind = classify(a, b)
+        assert row[4] == f"`{kind}`", (a, b)
+        assert row[5].startswith("true" if freeze_allowed(kind) else "false")
+
+
+def test_there_are_as_many_door_checks_as_it_says() -> None:
+    """Four more."""
+    assert len(DOOR_CHECKS) == 4
+    assert "Four more, the [door checks]" in section("What it decides")
 
 
 def _size(size: int) -> str:

@@ -5,20 +5,22 @@ import re
 import shutil
 import signal
 import tempfile
-from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from freeze_gate.ending import bug, on_sigterm, without_verdict
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 from freeze_gate.runner import OUTPUTS, Runner, undisturbed
 from freeze_gate.world import World
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
 _CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
-def configure(parser: ArgumentParser) -> None:
+def configure(parser: "ArgumentParser") -> None:
     """Take no arguments: the inputs come from the `INPUT_*` variables that the runner sets."""
     parser.description = "Judge the two runs of a pull request. Reads the action's inputs from INPUT_* variables."
 

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+from tests.recipes import README
+
 ROOT: Final = Path(__file__).parents[2]
-README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def section(heading: str) -> str:

@@ -17,9 +17,11 @@ import pytest
 from freeze_gate import cli
 from freeze_gate.cli import COMMANDS
 from freeze_gate.evidence.record import Record, read_record
+from freeze_gate.version import VERSION
 from tests.demo.sampler import ROWS, sampler
 from tests.exact_server import ExactServer, answer, sized
-from tests.integration.readme import README, blocks, rows, section
+from tests.integration.readme import blocks, rows, section
+from tests.recipes import README
 
 BIN = Path(sys.executable).parent
 
@@ -210,7 +212,7 @@ def judged(place: Place) -> Place:
         freeze-gate sample {first} --url "$SAMPLER_URL" --data '{{}}' --suffix .json
         freeze-gate transport {first} --fault connection
         freeze-gate replay first --id sorted-patch --bundle rerun
-        freeze-gate oracle --id sorted-patch --bundle rerun -- python -m pytest -q tests/properties
+        freeze-gate oracle --id sorted-patch --bundle rerun -- true
         """
     )
     assert done.returncode == 0, done.stderr
@@ -314,6 +316,13 @@ def test_the_readme_lists_every_command() -> None:
     assert shown == list(COMMANDS)
     named = [row[0] for heading in ("Try it", "Capture in your job") for row in rows(heading)]
     assert sorted(re.sub(r"`freeze-gate (\w+).*", r"\1", one) for one in named) == sorted(shown)
+
+
+def test_names_one_release_of_itself() -> None:
+    """The version beside every commit and in the line that installs is this one."""
+    named = re.findall(r"OWNER/freeze-gate\S*@(?:0{40} # )?v([0-9.]+)", README)
+    assert len(named) > 10
+    assert set(named) == {VERSION}
 
 
 def test_every_flag_that_the_readme_names_exists() -> None:

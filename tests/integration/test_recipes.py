@@ -13,7 +13,8 @@ import pytest
 from freeze_gate.evidence.digest import Sha256
 from tests.integration import events
 from tests.integration.gate_run import OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
-from tests.integration.workflow import RECIPES, Did, Ended, Workflow
+from tests.integration.workflow import Did, Ended, Workflow
+from tests.recipes import RECIPES
 from tests.standin.state import Grant
 
 REQUIRED = [recipe for recipe in RECIPES if recipe != "fork"]

@@ -7,7 +7,6 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-synt
 
 import fnmatch
 import io
-import re
 import subprocess
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -18,13 +17,9 @@ import yaml
 
 from tests.integration.expressions import fill, is_true, says_when
 from tests.integration.gate_run import Capture, Job, Outcome, bundle, zipped
+from tests.integration.readme import ROOT
+from tests.recipes import RECIPES
 
-ROOT: Final = Path(__file__).parents[2]
-RECIPES: Final = dict(
-    re.findall(
-        r"<!-- recipe: ([a-z-]+) -->\n```yaml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
-    )
-)
 _JOBS: Final = {name: yaml.safe_load(text)["jobs"] for name, text in RECIPES.items()}
 _CAPTURE: Final = "OWNER/freeze-gate/.github/actions/capture@"
 _GATE: Final = "OWNER/freeze-gate@"

@@ -234,7 +234,7 @@ def test_the_total_deadline_ends_a_silence(planned: Answer, tmp_path: Path) -> N
 
 
 def test_a_deadline_that_is_kept_disturbs_nothing(tmp_path: Path) -> None:
-    """And leaves no timer behind that could end a later answer."""
+    """Each attempt has the whole of it."""
     recorder = capture(tmp_path, deadline=0.4)
     with ExactServer(sized(b"sample")) as server, recorder.requests_session() as session:
         for _ in range(3):

@@ -4,8 +4,6 @@ Read in pieces as they come (`read1`), urllib3 hands out the last bytes of a sho
 other ways of reading lose.
 """
 
-import contextlib
-import threading
 import time
 from collections.abc import Generator
 from http.client import HTTPException, IncompleteRead
@@ -21,17 +19,11 @@ _PIECE: Final = 1 << 16  # bytes
 
 
 class Deadline:
-    """The total time of one attempt. Waits are shortened to it, and a blocked read is ended from another thread."""
+    """The total time of one attempt, as far as a client with a time limit for each wait can keep it."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
-        self._timer: threading.Timer | None = None
-
-    @property
-    def over(self) -> bool:
-        """Whether the time is over."""
-        return self._end is not None and time.monotonic() >= self._end
 
     def shortened(self, timeout: Any) -> Any:
         """Limit what `requests` takes as `timeout` to the whole time."""
@@ -40,27 +32,10 @@ class Deadline:
         waits = timeout if isinstance(timeout, tuple) else (timeout, timeout)
         return tuple(self._seconds if wait is None else min(wait, self._seconds) for wait in waits)
 
-    def watch(self, response: urllib3.HTTPResponse) -> None:
-        """End a read of this response that blocks when the time is over."""
-        if self._end is not None:
-            self._timer = threading.Timer(max(self._end - time.monotonic(), 0), _shut, [response])
-            self._timer.daemon = True
-            self._timer.start()
-
     def check(self) -> None:
         """Raise urllib3's own time-out once the time is over."""
-        if self.over:
+        if self._end is not None and time.monotonic() >= self._end:
             raise ReadTimeoutError(cast("Any", None), "", "the total deadline is over")
-
-    def done(self) -> None:
-        """Watch no longer."""
-        if self._timer:
-            self._timer.cancel()
-
-
-def _shut(response: urllib3.HTTPResponse) -> None:
-    with contextlib.suppress(AttributeError, ValueError, RuntimeError, OSError):  # closed already, or an old urllib3
-        response.shutdown()
 
 
 class _Tap:
@@ -69,7 +44,6 @@ class _Tap:
     def __init__(self, response: urllib3.HTTPResponse, exchange: Exchange, deadline: Deadline) -> None:
         self._response, self._exchange, self._deadline = response, exchange, deadline
         self.closed = False
-        deadline.watch(response)
 
     def isclosed(self) -> bool:
         """Whether there is nothing more to read."""
@@ -95,20 +69,17 @@ class _Tap:
             self._exchange.received(piece)
             self._deadline.check()
         except Exception as error:
-            self._exchange.failed("timeout" if self._deadline.over else _fault_in_body(error))
+            self._exchange.failed(_fault_in_body(error))
             self.close()
-            self._deadline.check()  # what the end of a blocked read looks like is not what it was
             raise
         if not piece or self._response.closed:
             self._exchange.finished()
-            self._deadline.done()
             self.closed = True
         return piece
 
     def close(self) -> None:
         """Stop reading; before the end, that is the user's own choice."""
         self.closed = True
-        self._deadline.done()
         self._response.close()
         self._exchange.abandoned()
 

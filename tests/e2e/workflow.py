@@ -34,9 +34,9 @@ class Occasion(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What became of a workflow: its exit code, its log, and by job its result, its steps' outputs and its summary.
+    """What became of a workflow: its exit code, its log, and what its jobs left.
 
-    `outputs` goes by job and by the id of the step.
+    `results` goes by the name that a person reads, `outputs` by the job's id and the step's, `summaries` by the job's id.
     """
 
     exit_code: int
@@ -138,7 +138,7 @@ def _read(done: subprocess.CompletedProcess[str]) -> Ran:
     for entry in entries:
         job, message = entry.get("jobID", ""), entry["msg"]
         if "jobResult" in entry:
-            ran.results[job] = entry["jobResult"]
+            ran.results[entry["job"].partition("/")[2].strip()] = entry["jobResult"]
         if entry.get("command") == "set-output":
             step = entry["stepID"][0]
             ran.outputs.setdefault((job, step), {})[entry["name"]] = entry["arg"]

@@ -3,6 +3,9 @@
 import asyncio
 import gc
 import gzip
+import socket
+import ssl
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -284,6 +287,45 @@ def test_a_request_body_that_streams_is_sent_and_not_hashed(tmp_path: Path) -> N
             session.post(server.url, data=body, timeout=5)
         assert [body for _, body in server.requests] == [b"abc", b"abc"]
     assert record_in(bundle(tmp_path)).sampler.request_sha256 is None
+
+
+def test_a_certificate_that_is_not_trusted_is_no_fault(tmp_path: Path) -> None:
+    """It would not be trusted in a rerun either."""
+
+    class Distrusting(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            raise httpx.ConnectError("not trusted", request=request) from ssl.SSLCertVerificationError(1, "not trusted")
+
+    with (
+        httpx.Client(transport=capture(tmp_path).httpx_transport(Distrusting())) as client,
+        pytest.raises(httpx.ConnectError),
+    ):
+        client.get("https://127.0.0.1/")
+    assert _facts(tmp_path) == (None, None, None, 0)
+
+
+def test_a_handshake_that_breaks_off_is_a_fault(tmp_path: Path) -> None:
+    """The server closes where TLS should begin."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+
+        def close_two() -> None:
+            for _ in range(2):
+                connection, _ = listener.accept()
+                connection.recv(65536)
+                connection.close()
+
+        closing = threading.Thread(target=close_two)
+        closing.start()
+        with (
+            httpx.Client(transport=capture(tmp_path / "a").httpx_transport()) as client,
+            pytest.raises(httpx.ConnectError),
+        ):
+            client.get(url)
+        with capture(tmp_path / "b").requests_session() as session, pytest.raises(requests.exceptions.SSLError):
+            session.get(url, timeout=5)
+        closing.join()
+    assert _facts(tmp_path / "a") == _facts(tmp_path / "b") == (False, "connection", None, 0)
 
 
 def test_a_head_request_has_no_body_to_miss(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def _policy(path: Path, case: Case) -> PolicyReading:
     from freeze_gate.policy_file import read_policy  # YAML is needed only where there is a policy and a flake
 
     try:
-        return read_policy(path.read_bytes(), path.name, case.today)
+        return read_policy(path.read_bytes(), log(path.name), case.today)
     except OSError as error:
         raise UsageError(f"--policy {path.name!r} cannot be read: {error.strerror}") from None
 

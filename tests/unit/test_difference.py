@@ -52,7 +52,7 @@ class Dripping(io.RawIOBase):
 @pytest.mark.parametrize("place", [0, CHUNK - 1, CHUNK, 2 * CHUNK, 2 * CHUNK + 99])
 def test_large_contents_whose_streams_return_parts(place: int) -> None:
     """Chunks of the two streams need not line up: the byte that differs is found all the same."""
-    payload = bytes(range(251)) * (2 * CHUNK // 251 + 1)
+    payload = bytes(range(251)) * (2 * CHUNK // 251 + 2)
     other = payload[:place] + bytes([payload[place] ^ 1]) + payload[place + 1 :]
     found = difference(Dripping(payload, 300_007), Dripping(other, 500_009))  # type: ignore[arg-type]
     assert found == Difference((len(payload), len(payload)), place)

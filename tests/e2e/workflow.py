@@ -36,7 +36,8 @@ class Occasion(NamedTuple):
 class Ran(NamedTuple):
     """What became of a workflow: its exit code, its log, and what its jobs left.
 
-    `results` goes by the name that a person reads, `outputs` by the job's id and the step's, `summaries` by the job's id.
+    `results` and `summaries` go by the job's id, `outputs` by the job's id and the step's. The result of a matrix is
+    its worst.
     """
 
     exit_code: int
@@ -138,7 +139,7 @@ def _read(done: subprocess.CompletedProcess[str]) -> Ran:
     for entry in entries:
         job, message = entry.get("jobID", ""), entry["msg"]
         if "jobResult" in entry:
-            ran.results[entry["job"].partition("/")[2].strip()] = entry["jobResult"]
+            ran.results[job] = min(ran.results.get(job, "success"), entry["jobResult"])  # failure before success
         if entry.get("command") == "set-output":
             step = entry["stepID"][0]
             ran.outputs.setdefault((job, step), {})[entry["name"]] = entry["arg"]

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.causes import causes
+from freeze_gate.capture.causes import OF_A_FILE, causes
 from freeze_gate.capture.decoding import narrowed
 from freeze_gate.capture.exchange import Exchange
 from freeze_gate.capture.recorder import Recorder
@@ -171,7 +171,7 @@ def _fault(library: Any, error: Exception, *, in_body: bool) -> str | None:
     chain = list(causes(error))
     if isinstance(error, library.TimeoutException):
         return "timeout"
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain) or isinstance(error, OF_A_FILE):
         return None
     if isinstance(error, library.RemoteProtocolError):
         if in_body:

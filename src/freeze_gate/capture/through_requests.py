@@ -10,7 +10,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
 from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.causes import causes
+from freeze_gate.capture.causes import OF_A_FILE, causes
 from freeze_gate.capture.counted_retries import Attempts, counting
 from freeze_gate.capture.decoding import narrowed
 from freeze_gate.capture.exchange import Exchange, status_outcome
@@ -94,7 +94,7 @@ def _fault(error: Exception) -> str | None:
     chain = list(causes(error))
     if isinstance(error, requests.Timeout):
         return "timeout"
-    if any(isinstance(cause, SSLCertVerificationError) for cause in chain):
+    if any(isinstance(cause, (SSLCertVerificationError, *OF_A_FILE)) for cause in chain):
         return None
     garbled = any(isinstance(cause, BadStatusLine) and not isinstance(cause, RemoteDisconnected) for cause in chain)
     return "connection" if isinstance(error, requests.ConnectionError) and not garbled else None

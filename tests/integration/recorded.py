@@ -15,10 +15,10 @@ from freeze_gate.evidence.record import Record, contradictions, read_record
 
 ID: Final = "sorted-patch"
 ASKED: Final = {"model": "small-1", "prompt": "sort"}
-WAIT: Final = 0.4
-"""Seconds of silence after which a client gives up; an answer from the loopback takes a few milliseconds."""
+IMPATIENT, PATIENT = 0.8, 30.0
+"""Seconds of silence after which a client gives up: where silence is what is tested, and where it is not."""
 
-Client = Callable[[Capture, str, int], None]
+Client = Callable[[Capture, str, int, float], None]
 
 
 def bundle(tmp_path: Path) -> Path:
@@ -44,40 +44,41 @@ def pinned_in(folder: Path, record: Record) -> bytes | None:
 
 
 def _through_requests(read: Callable[[requests.Response], bytes]) -> Client:
-    def client(capture: Capture, url: str, attempts: int) -> None:
+    def client(capture: Capture, url: str, attempts: int, wait: float) -> None:
         with capture.requests_session() as session:
             for _ in range(attempts):
-                _one_by_requests(session, capture, url, read)
+                _one_by_requests(session, capture, (url, wait), read)
 
     return client
 
 
 def _one_by_requests(
-    session: requests.Session, capture: Capture, url: str, read: Callable[[requests.Response], bytes]
+    session: requests.Session, capture: Capture, asked: tuple[str, float], read: Callable[[requests.Response], bytes]
 ) -> None:
+    url, wait = asked
     # what raw.read() raises is urllib3's own
     with (
         contextlib.suppress(requests.RequestException, requests.packages.urllib3.exceptions.HTTPError),  # type: ignore[attr-defined]
-        session.post(url, json=ASKED, timeout=WAIT, stream=True) as response,
+        session.post(url, json=ASKED, timeout=wait, stream=True) as response,
     ):
         body = read(response)
         if response.ok:
             capture.pin(body)
 
 
-def _whole_by_requests(capture: Capture, url: str, attempts: int) -> None:
+def _whole_by_requests(capture: Capture, url: str, attempts: int, wait: float) -> None:
     with capture.requests_session() as session:
         for _ in range(attempts):
             with contextlib.suppress(requests.RequestException):
-                response = session.post(url, json=ASKED, timeout=WAIT)
+                response = session.post(url, json=ASKED, timeout=wait)
                 if response.ok:
                     capture.pin(response.content)
 
 
 def _sync(library: Any, transport: str, read: Callable[[Any], bytes]) -> Client:
-    def client(capture: Capture, url: str, attempts: int) -> None:
+    def client(capture: Capture, url: str, attempts: int, wait: float) -> None:
         through = library.HTTPTransport(verify=False)
-        with library.Client(transport=getattr(capture, transport)(through), timeout=WAIT) as http:
+        with library.Client(transport=getattr(capture, transport)(through), timeout=wait) as http:
             for _ in range(attempts):
                 with contextlib.suppress(library.HTTPError), http.stream("POST", url, json=ASKED) as response:
                     body = read(response)
@@ -88,9 +89,9 @@ def _sync(library: Any, transport: str, read: Callable[[Any], bytes]) -> Client:
 
 
 def _async(library: Any, transport: str, *, streaming: bool) -> Client:
-    async def call(capture: Capture, url: str, attempts: int) -> None:
+    async def call(capture: Capture, url: str, attempts: int, wait: float) -> None:
         through = library.AsyncHTTPTransport(verify=False)
-        async with library.AsyncClient(transport=getattr(capture, transport)(through), timeout=WAIT) as http:
+        async with library.AsyncClient(transport=getattr(capture, transport)(through), timeout=wait) as http:
             for _ in range(attempts):
                 with contextlib.suppress(library.HTTPError):
                     async with http.stream("POST", url, json=ASKED) as response:
@@ -99,7 +100,7 @@ def _async(library: Any, transport: str, *, streaming: bool) -> Client:
                         if response.is_success:
                             capture.pin(body)
 
-    return lambda capture, url, attempts: asyncio.run(call(capture, url, attempts))
+    return lambda *given: asyncio.run(call(*given))
 
 
 CLIENTS: Final[dict[str, Client]] = {

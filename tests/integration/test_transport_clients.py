@@ -15,5 +15,5 @@ def test_every_client_is_recorded_alike(case: str, client: str, tmp_path: Path) 
     """Whoever reads, and however: the record says the same, and the pin holds every byte that arrived."""
     expected = CASES[case]
     with ExactServer(*expected.answers) as server:
-        CLIENTS[client](capture(tmp_path, **expected.checks), server.url, len(expected.answers))
+        CLIENTS[client](capture(tmp_path, **expected.checks), server.url, len(expected.answers), expected.wait)
     check(bundle(tmp_path), expected)

@@ -15,8 +15,8 @@ from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.store import Store
 from freeze_gate.cli import main
 from freeze_gate.evidence.record import Oracle
-from tests.exact_server import HOLD, Answer, ExactServer, answer, chunked, sized
-from tests.integration.recorded import ID, WAIT, bundle, pinned_in, record_in
+from tests.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized
+from tests.integration.recorded import ID, bundle, pinned_in, record_in
 from tests.integration.transport_cases import CASES, check
 
 SECRET = "sk-live-3f1c"
@@ -34,7 +34,7 @@ def test_sample_records_like_any_client(case: str, tmp_path: Path) -> None:
     expected = CASES[case]
     declared = [word for name, value in expected.checks.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     with ExactServer(*expected.answers) as server:
-        retries = ["--retries", str(len(expected.answers) - 1), "--read-timeout", str(WAIT)]
+        retries = ["--retries", str(len(expected.answers) - 1), "--read-timeout", str(expected.wait)]
         code = _sample(tmp_path, server.url, *retries, *declared)
     check(bundle(tmp_path), expected)
     assert code == (0 if expected.ok else 1)
@@ -153,8 +153,8 @@ def test_the_deadline_ends_a_server_that_drips(tmp_path: Path) -> None:
     dripping = answer([b"x"] * DRIP, "Content-Length: 10000", end=HOLD)
     begun = time.monotonic()
     with ExactServer(dripping) as server:
-        assert _sample(tmp_path, server.url, "--deadline", "0.7", "--read-timeout", "5") == 1
-        assert time.monotonic() - begun < DRIP * 0.02
+        assert _sample(tmp_path, server.url, "--deadline", "1.5", "--read-timeout", "5") == 1
+        assert time.monotonic() - begun < DRIP * BETWEEN_PIECES
     record = record_in(bundle(tmp_path))
     assert (record.transport_ok, record.transport.fault, record.transport.timed_out) == (False, "timeout", True)
     assert record.transport.bytes_received == len(pinned_in(bundle(tmp_path), record) or b"") > 0
@@ -174,7 +174,7 @@ def test_the_deadline_ends_headers_that_drip(tmp_path: Path) -> None:
 def test_the_deadline_ends_the_waiting_between_attempts(tmp_path: Path) -> None:
     """A server that asks for a minute's patience does not get it; the last answer stands."""
     with ExactServer(sized(b"", "Retry-After: 60", status="503 Busy")) as server:
-        assert _sample(tmp_path, server.url, "--deadline", "0.7", "--retries", "5") == 1
+        assert _sample(tmp_path, server.url, "--deadline", "1.5", "--retries", "5") == 1
         assert len(server.requests) == 1
     seen = record_in(bundle(tmp_path)).transport
     assert (seen.fault, seen.status_code, seen.timed_out) == ("http_status", 503, False)
@@ -189,7 +189,7 @@ def test_an_interrupted_sample_leaves_a_record(number: signal.Signals, begun: bo
     with ExactServer(planned) as server:
         with subprocess.Popen([*command, server.url], stdout=subprocess.PIPE) as process:
             _wait_for(lambda: bool(server.requests))
-            time.sleep(0.3 if begun else 0)
+            time.sleep(1 if begun else 0)
             process.send_signal(number)
             process.communicate(timeout=30)
         assert process.returncode == 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
 from tests.exact_server import HOLD, RESET, Answer, answer, chunked, sized
-from tests.integration.recorded import pinned_in, record_in
+from tests.integration.recorded import IMPATIENT, PATIENT, pinned_in, record_in
 
 TEXT = bytes(range(256)) * 40
 GZIP = gzip.compress(TEXT + Sha256.of(TEXT).encode() * 50, mtime=0)
@@ -31,6 +31,11 @@ class Case(NamedTuple):
     declared: int | None = None
     retries: int = 0
     checks: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+    @property
+    def wait(self) -> float:
+        """How long a client waits in silence."""
+        return IMPATIENT if any(planned.end == HOLD for planned in self.answers) else PATIENT
 
 
 CASES = {

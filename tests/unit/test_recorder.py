@@ -283,8 +283,8 @@ def test_a_call_that_the_garbage_collector_ends_in_the_middle_of_a_write_is_writ
 
     class Collecting(Store):
         def write(self, record: Record) -> None:
-            super().write(record)
             gc.collect()
+            super().write(record)
 
     recorder = Recorder(Collecting(told.store.folder), "x", RUN)
     exchange = recorder.begin(ASKED)

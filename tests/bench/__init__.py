@@ -1,0 +1,1 @@
+"""Figures, each beside a reference from the same run: `script/bench`."""

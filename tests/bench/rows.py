@@ -1,0 +1,165 @@
+"""What is measured, row by row. Each function measures Freeze Gate and its reference in turns."""
+
+import shutil
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tests.bench import container, evidence
+from tests.bench.measure import Command, Figures, in_turns, spend
+from tests.bench.place import Place, github
+
+TIMES = 25
+CLASSES = ("property_miss", "unclassified", "fixture_drift", "harness_flake")
+COUNTING = 0.5
+"""Seconds that an answer takes while round trips are counted: nothing that comes late is taken for the next round."""
+
+
+class Row(NamedTuple):
+    """One line of the table: ours and the reference as text, the ratio where there is one, and its goal."""
+
+    what: str
+    ours: str
+    reference: str
+    ratio: float | None = None
+    goal: str = ""
+    command: str = ""
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms"
+
+
+def _against(what: str, ours: Figures, reference: Figures, goal: str, command: str) -> Iterator[Row]:
+    """Compare wall and processor time, by the medians and by the least of each."""
+    for kind, own, other in (
+        ("wall", ours.wall, reference.wall),
+        ("processor", ours.cpu, reference.cpu),
+        ("wall, least", ours.best.wall, reference.best.wall),
+        ("processor, least", ours.best.cpu, reference.best.cpu),
+    ):
+        yield Row(f"{what}: {kind}", _ms(own), _ms(other), own / other, goal, command)
+
+
+def whole_gate(place: Place) -> Iterator[Row]:
+    """Measure the whole gate on the loopback, beside the imports alone and beside the official client's download."""
+    bundled = place.official_client()
+    with github("harness_flake") as server:
+        gate, floor = server.gate(place), place.imports()
+        measured = in_turns(TIMES, gate, floor, *([server.download(bundled, place.folder / "got")] if bundled else []))
+    said = "python -I -u -m freeze_gate gate"
+    yield from _against(
+        "gate, a flake with a policy", measured[0], measured[1], "1.3", f"{said} / python -I -c 'import requests, yaml'"
+    )
+    if bundled:
+        words = f"{said} / node: @actions/artifact lists and downloads both"
+        yield from _against("gate and the official client", measured[0], measured[2], "0.4", words)
+    else:
+        yield Row("gate and the official client", "", "not there: npm ci in tests/e2e")
+
+
+def huge_pins(place: Place, megabytes: int = 250, times: int = 3) -> Iterator[Row]:
+    """Measure two large pins, beside the tools that anybody has."""
+    sides = evidence.huge(place.folder, megabytes)
+    what = f"{megabytes} MB pin a side, classify"
+    if not shutil.which("unzip"):
+        yield Row(what, f"{spend(place.classify(*sides)).wall:.2f} s", "not there: apt-get install unzip")
+        return
+    pipe = " && ".join(f"unzip -p {zipped} '*/fixtures/*' | sha256sum" for zipped in sides)
+    ours, unzip = in_turns(times, place.classify(*sides), Command(["/bin/sh", "-c", pipe]))
+    yield from _against(what, ours, unzip, "0.36", "freeze-gate classify A B / unzip -p A … | sha256sum, then B")
+
+
+def memory(place: Place, megabytes: int = 300) -> Iterator[Row]:
+    """Measure the peak with large pins, beside that with small ones."""
+    sides, small = evidence.huge(place.folder, megabytes), evidence.many(place.folder, 1)
+    for what, peaks, goal in (
+        ("classify", [spend(place.classify(*pair)).peak for pair in (sides, small)], 40),
+        ("gate", [_gate_peak(place, pair) for pair in (sides, small)], 56),
+    ):
+        own, other = (f"{peak:.1f} MiB" for peak in peaks)
+        yield Row(f"peak of {what}, {megabytes} MB pin a side", own, f"{other} with 2 KB", None, f"{goal} MiB", what)
+
+
+def _gate_peak(place: Place, sides: evidence.Sides) -> float:
+    with github("zips", *sides) as server:
+        return spend(server.gate(place)).peak
+
+
+def many_pairs(place: Place, counts: tuple[int, ...] = (1_000, 10_000)) -> Iterator[Row]:
+    """Measure merged artifacts: what a pair takes, beside a reader that checks nothing; the time must be linear."""
+    for count in counts:
+        sides = evidence.many(place.folder, count)
+        ours, plain = in_turns(3, place.classify(*sides), place.plain_reading(*sides))
+        for kind, own, other in (("wall", ours.wall, plain.wall), ("processor", ours.cpu, plain.cpu)):
+            yield Row(
+                f"each of {count:,} pairs, classify: {kind}",
+                f"{own / count * 1e6:.0f} µs",
+                f"{other / count * 1e6:.0f} µs",
+                own / other,
+                "150 µs",
+                "freeze-gate classify A B / zipfile, json.loads and sha256 of the same",
+            )
+        yield Row(f"peak of {count:,} pairs, classify", f"{ours.peak:.0f} MiB", f"{plain.peak:.0f} MiB")
+
+
+def shards(place: Place) -> Iterator[Row]:
+    """Measure 256 artifacts a side, beside one merged artifact a side, with answers that take 20 ms."""
+    told = []
+    for scene in ("shards", "merged"):
+        with github(scene, latency=0.02) as server:
+            spent = spend(server.gate(place))
+            told.append(f"{spent.wall:.2f} s, {server.asked().calls} API calls, {spent.peak:.0f} MiB")
+    yield Row("256 shards a side, 20 ms an answer", told[0], f"{told[1]} merged", command="gate")
+
+
+def calls(place: Place) -> Iterator[Row]:
+    """Count API calls and the round trips that wait for each other, for each class; the time with answers of 50 ms."""
+    limits = {"property_miss": "3 calls", "unclassified": "3 calls", "fixture_drift": "7 calls"}
+    for name in CLASSES:
+        with github(name, latency=COUNTING) as server:
+            spend(server.gate(place))
+            asked = server.asked()
+        walls = []
+        for latency in (0.05, 0):
+            with github(name, latency=latency) as server:
+                walls.append(spend(server.gate(place)).wall)
+        yield Row(
+            f"{name}: {asked.calls} API calls, {asked.rounds} round trips in a row",
+            f"{walls[0]:.2f} s with 50 ms an answer",
+            f"{walls[1]:.2f} s with none",
+            None,
+            limits.get(name, "7 calls, 5 round trips"),
+            "gate",
+        )
+
+
+def image(place: Place) -> Iterator[Row]:
+    """Measure the image: what it adds to its base, and what a container takes to come to the four lines."""
+    yield Row("the image's tree over its base", f"{place.added / 1e6:.1f} MB", "", None, "12 MB", "as the Dockerfile")
+    if not container.answers():
+        yield Row("docker run to the four lines", "no container engine answers", "")
+    elif names := container.built():
+        yield from _container(names)
+    else:
+        yield Row("docker run to the four lines", "the base image cannot be had: name one in BASE_IMAGE", "")
+
+
+def _container(names: container.Built) -> Iterator[Row]:
+    with github("harness_flake") as server:
+        gate, bare = container.running(names.image, server), container.running(names.base, None)
+        ours, floor = in_turns(7, gate, bare)
+    added, base = (f"{size / 1e6:.1f} MB" for size in (names.size - names.base_size, names.base_size))
+    yield Row("the image over its base, in the engine", added, f"{base} the base", None, "12 MB", "docker build .")
+    words = "docker run IMAGE / docker run BASE python -c pass"
+    yield from _against("docker run to the four lines", ours, floor, "", words)
+
+
+SECTIONS = {
+    "gate": whole_gate,
+    "pins": huge_pins,
+    "memory": memory,
+    "pairs": many_pairs,
+    "shards": shards,
+    "calls": calls,
+    "image": image,
+}

@@ -66,7 +66,7 @@ def entry() -> None:
     """Run as `freeze-gate`.
 
     The collector of reference cycles stays off: a run is short and its data hold none, while the search for them took
-    4 % of the whole gate, most of it during imports.
+    4 % of the whole gate, most of it during imports, and 11 % of a `classify` of thousands of pairs.
     """
     gc.disable()
     sys.exit(main(sys.argv[1:], os.environ))

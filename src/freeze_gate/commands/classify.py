@@ -46,7 +46,7 @@ def run(args: Namespace, world: World) -> int:
     if any(verdict.freeze_allowed for verdict in result.verdicts) and args.policy:
         case = case._replace(policy=_policy(args.policy, case))
         result = judge(case)
-    document = encode(case, result)
+    document = encode(case, result) if args.json or args.verdict_file else b""  # a quarter of the time of many pairs
     world.out.write(document.decode("ascii") if args.json else four_lines(result))
     print(_words(result), file=world.err)
     if args.verdict_file:

@@ -109,3 +109,14 @@ def test_classify_loads_neither_an_http_client_nor_a_yaml_reader(tmp_path: Path)
     loaded = _loaded_by(program, first, rerun)
     assert "freeze_gate" in loaded
     assert not loaded & {"requests", "urllib3", "yaml"}
+
+
+def test_the_gate_loads_no_argument_parser_and_a_yaml_reader_only_for_a_policy(tmp_path: Path) -> None:
+    """A step that ends at its inputs has loaded all that a verdict without a policy needs, and no more."""
+    program = (
+        "import sys; from freeze_gate.cli import main; "
+        "main(['gate'], {'GITHUB_OUTPUT': sys.argv[1], 'GITHUB_STEP_SUMMARY': sys.argv[2]})"
+    )
+    loaded = _loaded_by(program, tmp_path / "output", tmp_path / "summary")
+    assert "requests" in loaded
+    assert not loaded & {"argparse", "dataclasses", "yaml"} - _loaded_by("import requests")

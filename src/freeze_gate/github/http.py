@@ -59,7 +59,7 @@ class Call(NamedTuple):
 class Api:
     """The API of one repository, for one run. May be used by several threads at once.
 
-    `calls` counts the requests made. `remaining` is what GitHub last said is left of the hourly limit.
+    `calls` counts the requests made. `remaining` is what is left of the hourly limit, as GitHub says.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class Api:
         self.budget = Budget(wait_seconds, clock)
         self.calls = 0
         self.remaining: int | None = None
+        self._reset = ""  # when the hour that `remaining` is about ends, as GitHub writes it
         self._counting = threading.Lock()
         self._changing = threading.Lock()
         self._last_change = float("-inf")
@@ -202,9 +203,14 @@ class Api:
         return bytes(raw)
 
     def _note_remaining(self, headers: Mapping[str, str]) -> None:
-        value = headers.get("x-ratelimit-remaining", "")
-        if re.fullmatch(r"[0-9]{1,9}", value):
-            self.remaining = int(value)
+        """Keep the least that an hour's answers say: those of calls made at the same time come in any order."""
+        value, reset = headers.get("x-ratelimit-remaining", ""), headers.get("x-ratelimit-reset", "")
+        if not re.fullmatch(r"[0-9]{1,9}", value):
+            return
+        with self._counting:
+            told_before = self.remaining if reset == self._reset else None
+            self.remaining = int(value) if told_before is None else min(told_before, int(value))
+            self._reset = reset
 
     def _inside(self, location: str, purpose: Purpose) -> str:
         """Return an absolute URL of this API, or refuse to take the token anywhere else."""

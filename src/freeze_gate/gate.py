@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import NamedTuple
 
-from freeze_gate.archives import Archives
-from freeze_gate.collect import Collected, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.event import Event
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.pairing import pair_up
 from freeze_gate.evidence.side import Artifact
+from freeze_gate.fetch.archives import Archives
+from freeze_gate.fetch.collect import Collected, Collector
 from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
 from freeze_gate.inputs import Inputs

@@ -3,13 +3,13 @@
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from freeze_gate.archives import Archives
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import open_pin
 from freeze_gate.evidence.difference import Difference, difference
 from freeze_gate.evidence.side import Pair
 from freeze_gate.evidence.tree import reading
+from freeze_gate.fetch.archives import Archives
 from freeze_gate.github.http import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.tickets import Posted as TicketPosted

@@ -22,8 +22,9 @@ from freeze_gate.evidence.side import Artifact, Other, Source
 from freeze_gate.report.lines import four_lines
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.document import encode, recompute
+from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.verdict.stored import recompute
 from tests.bundles import SAMPLE, Files, files, record, write, zipped
 from tests.samples import FREEZE, TODAY
 

@@ -14,8 +14,9 @@ from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.document import DocumentInvalid, Header, decode, encode, recompute
+from freeze_gate.verdict.document import Header, encode
 from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
 from freeze_gate.version import RULES_VERSION, VERSION
 from tests.samples import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, case, pair, side
 

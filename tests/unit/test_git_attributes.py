@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.git_attributes import checkout_of, keeps_bytes
+from freeze_gate.upkeep.git_attributes import checkout_of, keeps_bytes
 
 FILE = "a/b/fixtures/0b5c.json"
 

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from freeze_gate.errors import UsageError
-from freeze_gate.examine import examine
 from freeze_gate.report.escape import log
+from freeze_gate.upkeep.examine import examine
 from freeze_gate.world import World
 
 

@@ -56,9 +56,9 @@ def _new_folder() -> Path:
 
 
 def _gate(runner: Runner, folder: Path, world: World) -> int:
-    from freeze_gate.archives import Archives
-    from freeze_gate.collect import Collector
     from freeze_gate.event import read_event
+    from freeze_gate.fetch.archives import Archives
+    from freeze_gate.fetch.collect import Collector
     from freeze_gate.gate import Gate
     from freeze_gate.github.download import Downloads
     from freeze_gate.github.http import Api

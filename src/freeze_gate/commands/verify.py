@@ -12,8 +12,8 @@ from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.report.escape import log
-from freeze_gate.verdict.document import DocumentInvalid, decode, recompute
 from freeze_gate.verdict.statement import statement
+from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
 from freeze_gate.world import World
 
 _SHOWN: Final = 20

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.side import Fault
+from freeze_gate.fetch.naming import Candidate, Slot
 from freeze_gate.inputs import ATTEMPT, Wanted
-from freeze_gate.naming import Candidate, Slot
 
 _NAMED: Final = 6  # candidates that a message lists
 

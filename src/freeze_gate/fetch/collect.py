@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from freeze_gate.archives import Archives, Read
-from freeze_gate.attempts import Attempts
-from freeze_gate.choose import Choice, are_attempts, settle
 from freeze_gate.event import Event
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.evidence.side import Artifact, Fault, Other, Side, Source
+from freeze_gate.fetch.archives import Archives, Read
+from freeze_gate.fetch.attempts import Attempts
+from freeze_gate.fetch.choose import Choice, are_attempts, settle
+from freeze_gate.fetch.naming import Candidate, Slot, slot_of_artifact, slots_of_name
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.http import Api
 from freeze_gate.inputs import Inputs, Wanted
-from freeze_gate.naming import Candidate, Slot, slot_of_artifact, slots_of_name
 
 Listings = dict[int, tuple[Artifact, ...]]
 """The artifacts of runs, by the run's id."""

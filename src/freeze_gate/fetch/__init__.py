@@ -1,0 +1,1 @@
+"""From the names that a user gives to what the two runs show: list, choose, download, verify, read."""

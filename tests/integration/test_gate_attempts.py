@@ -613,3 +613,40 @@ def test_attempts_of_another_run_are_asked_for_only_where_nothing_else_tells(job
         "GET actions/runs/77/attempts/2",
         "GET actions/runs/77/attempts/1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "first", "rerun"),
+    [
+        (["first-1"], "first-2", "rerun-2"),
+        (["try 1 of first"], "try 2 of first", "try 2 of rerun"),
+        (["first-shard-a-4242-1", "first-shard-b-4242-1"], "first-4242-2", "rerun-4242-2"),
+    ],
+    ids=["a number at the end", "a number within", "shards that nobody merged"],
+)
+@pytest.mark.parametrize("named", ["names", "ids"])
+def test_whatever_its_name_a_fail_of_the_attempt_before_is_found(
+    job: Job, earlier: list[str], first: str, rerun: str, named: str
+) -> None:
+    """P24: names that a workflow makes of the attempt's number, and shards whose merge was cancelled."""
+    job.attempts(2)
+    for name in earlier:
+        job.upload(name, failed(1), attempt=1)
+    sides = {"first": job.upload(first, dropped(2), attempt=2), "rerun": job.upload(rerun, capture(2), attempt=2)}
+    ids = {f"{side}_artifact_id": str(artifact.id) for side, artifact in sides.items()}
+
+    outcome = job.gate(first_artifact=first, rerun_artifact=rerun, **(ids if named == "ids" else {}))
+
+    assert outcome.said == ("unclassified", False, "earlier-fail")
+    assert not job.pull.issue.labels
+
+
+def test_shards_of_one_attempt_are_no_attempts_of_each_other(job: Job) -> None:
+    """In a first attempt a number in a name is that of a shard, and nothing more is read."""
+    for shard in "12":
+        job.upload(f"first-{shard}", dropped(1), attempt=1)
+        job.upload(f"rerun-{shard}", capture(1), attempt=1)
+    job.upload("first-3", failed(1), attempt=1)
+
+    assert job.gate(first_artifact="first-1", rerun_artifact="rerun-1").said[0] == "harness_flake"
+    assert sum("/zip" in call for call in api_calls(job.github)) == 2

@@ -62,21 +62,24 @@ class Collector:
         attempts = are_attempts(inputs.first, inputs.rerun, one_run=runs[FIRST] == runs[RERUN])
         listings = self._listings(inputs, attempts=attempts)
         if attempts:
-            return slots_of_name(str(inputs.first.name), (FIRST, RERUN), listings[runs[FIRST]])
+            newest = self._attempts.known(runs[FIRST])
+            return slots_of_name(str(inputs.first.name), (FIRST, RERUN), listings[runs[FIRST]], newest)
         sides = ((FIRST, inputs.first), (RERUN, inputs.rerun))
         return [slot for side, wanted in sides for slot in self._of_side(side, wanted, listings)]
 
     def _of_side(self, side: str, wanted: Wanted, listings: Listings) -> list[Slot]:
-        listing = listings[self._run_id(wanted)]
+        run_id = self._run_id(wanted)
+        listing = listings[run_id]
         if wanted.artifact_id is None:
-            return slots_of_name(str(wanted.name), (side,), listing)
+            return slots_of_name(str(wanted.name), (side,), listing, self._attempts.known(run_id))
         listed = next((artifact for artifact in listing if artifact.id == wanted.artifact_id), None)
         found = listed or get_artifact(self._api, wanted.artifact_id)
         if isinstance(found, Fault):
             return [Slot(f"artifact {wanted.artifact_id}", (side,), (), fault=found)]
         if found.run_id and found.run_id not in listings:  # its run was not named, and its other attempts count too
             listings[found.run_id] = list_artifacts(self._api, found.run_id)
-        return [slot_of_artifact(side, found, listings.get(found.run_id or 0, listing))]
+        run_id = found.run_id or run_id
+        return [slot_of_artifact(side, found, listings[run_id], self._attempts.known(run_id))]
 
     def _listings(self, inputs: Inputs, *, attempts: bool) -> Listings:
         """List each run once, both at the same time; ask again while something that was named is not there."""

@@ -10,6 +10,8 @@ from freeze_gate.inputs import ATTEMPT
 
 _MARK: Final = "\0"  # stands for {attempt} while a glob is translated; no artifact's name can hold it
 _ATTEMPT: Final = r"[1-9][0-9]{0,8}"
+_SMALL_NUMBER: Final = re.compile(r"(?<![0-9])[1-9][0-9]{0,2}(?![0-9])")
+_FEW: Final = 9  # attempts of a run that GitHub was not asked about
 
 
 class Candidate(NamedTuple):
@@ -42,11 +44,13 @@ class Slot(NamedTuple):
         return tuple(candidate.artifact for candidate in self.candidates[:enough])
 
 
-def slots_of_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]) -> list[Slot]:
+def slots_of_name(
+    name: str, sides: tuple[str, ...], listing: Sequence[Artifact], attempts: int | None = None
+) -> list[Slot]:
     """Group what fits a name or a glob by its name without the attempt. Where nothing fits, one slot with a fault.
 
     What is called exactly so goes before what the name would match as a glob. Names that end as the capture action's
-    do are parted from their attempt without being asked.
+    do are parted from their attempt without being asked. `attempts` is how many the run has; None is not known.
     """
     matches = _literally(name) if any(artifact.name == name for artifact in listing) else _as_glob(name)
     groups: dict[str, list[Candidate]] = {}
@@ -55,13 +59,13 @@ def slots_of_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]
             label, attempt = found
             groups.setdefault(label, []).append(Candidate(artifact, attempt))
     slots = [_slot(label, sides, group) for label, group in sorted(groups.items())]
-    return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing)
+    return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing, attempts)
 
 
-def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> Slot:
+def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact], attempts: int | None = None) -> Slot:
     """Return the slot of an artifact that was named by its id: nothing to choose, but other attempts to know of."""
     _, attempt = _apart(artifact)
-    return _with_others([Slot(artifact.name, (side,), (Candidate(artifact, attempt),))], listing)[0]
+    return _with_others([Slot(artifact.name, (side,), (Candidate(artifact, attempt),))], listing, attempts)[0]
 
 
 def _literally(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
@@ -83,7 +87,7 @@ def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
 
 def _apart(artifact: Artifact) -> tuple[str, int | None]:
     """Part a name that ends in `-<run id>-<attempt>`, as the capture action's do, from its attempt."""
-    found = re.fullmatch(rf"(.*-{artifact.run_id}-)({_ATTEMPT})", artifact.name)
+    found = re.fullmatch(rf"(.*-{artifact.run_id or '[1-9][0-9]*'}-)({_ATTEMPT})", artifact.name)
     return (found[1] + ATTEMPT, int(found[2])) if found else (artifact.name, None)
 
 
@@ -113,19 +117,47 @@ def _missing(name: str) -> Fault:
     )
 
 
-def _with_others(slots: Sequence[Slot], listing: Iterable[Artifact]) -> list[Slot]:
+def _with_others(slots: Sequence[Slot], listing: Iterable[Artifact], attempts: int | None) -> list[Slot]:
     """Add what further attempts left, also where only one of them was named.
 
     An expired artifact counts: nobody can see that it recorded no fail.
     """
-    kin: dict[str, list[Artifact]] = {}
-    for artifact in listing:
-        kin.setdefault(_apart(artifact)[0], []).append(artifact)
-    return [slot._replace(others=tuple(_others(slot, kin))) for slot in slots]
+    kin = _Kin(listing, attempts or _FEW)
+    return [slot._replace(others=tuple(kin.of(slot))) for slot in slots]
 
 
-def _others(slot: Slot, kin: dict[str, list[Artifact]]) -> Iterator[Artifact]:
-    families = dict.fromkeys(_apart(candidate.artifact)[0] for candidate in slot.candidates)
-    found = {candidate.artifact.id: candidate.artifact for candidate in slot.candidates}
-    found |= {artifact.id: artifact for family in families for artifact in kin.get(family, ())}
-    yield from found.values()
+class _Kin:
+    """The artifacts of a run that its other attempts may have left. Only names tell, and one too many does no harm."""
+
+    def __init__(self, listing: Iterable[Artifact], attempts: int) -> None:
+        self._attempts = attempts
+        self._families: dict[str, list[Artifact]] = {}
+        self._by_attempt: dict[int | None, list[Artifact]] = {}
+        for artifact in listing:
+            family, attempt = _apart(artifact)
+            self._families.setdefault(family, []).append(artifact)
+            self._by_attempt.setdefault(attempt, []).append(artifact)
+
+    def of(self, slot: Slot) -> Iterable[Artifact]:
+        """Return those of a slot, its candidates first."""
+        candidates = [candidate.artifact for candidate in slot.candidates]
+        names = dict.fromkeys(name for artifact in candidates for name in self._names(artifact))
+        found = {artifact.id: artifact for artifact in candidates}
+        found |= {artifact.id: artifact for name in names for artifact in self._families.get(name, ())}
+        seen = {_apart(artifact)[1] for artifact in found.values()}
+        return (found | {artifact.id: artifact for artifact in self._instead(seen)}).values()
+
+    def _names(self, artifact: Artifact) -> Iterator[str]:
+        """Name an artifact's family, and what it would be called if a number in its name were another attempt's."""
+        yield _apart(artifact)[0]
+        for found in _SMALL_NUMBER.finditer(artifact.name):
+            if int(found[0]) <= self._attempts:
+                for number in range(1, self._attempts + 1):
+                    yield f"{artifact.name[: found.start()]}{number}{artifact.name[found.end() :]}"
+
+    def _instead(self, seen: set[int | None]) -> Iterator[Artifact]:
+        """Return all captures of attempts that left none of a slot's names, such as shards that nobody merged."""
+        if seen and None not in seen:
+            for attempt, left in self._by_attempt.items():
+                if attempt not in (None, *seen):
+                    yield from left

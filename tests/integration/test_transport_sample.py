@@ -281,3 +281,15 @@ def test_the_runner_s_environment_is_in_the_record(tmp_path: Path) -> None:
     run = record_in(bundle(tmp_path)).run
     assert (run.repository, run.run_id, run.run_attempt, run.job) == ("octo-org/widgets", 4242, 2, "agent-patch")
     assert json.loads((bundle(tmp_path) / "records" / f"{ID}.json").read_bytes())["run"]["commit"] == "a" * 40
+
+
+def test_certificates_that_are_not_there_are_named(tmp_path: Path) -> None:
+    """A sentence and no traceback; the record says nothing of the transport, which was not tried."""
+    command = [sys.executable, "-m", "freeze_gate", "sample", "--id", ID, "--bundle", str(bundle(tmp_path))]
+    environ = {**os.environ, "REQUESTS_CA_BUNDLE": str(tmp_path / "missing.pem")}
+    ended = subprocess.run(
+        [*command, "--url", "https://127.0.0.1:9"], env=environ, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("freeze-gate sample: REQUESTS_CA_BUNDLE: must be a file of certificates")
+    assert record_in(bundle(tmp_path)).transport_ok is None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from freeze_gate.capture.exchange import Exchange
 from freeze_gate.capture.recorder import Recorder
+from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record
 
 if TYPE_CHECKING:
@@ -118,14 +119,16 @@ class _Attempts:
         import urllib3
 
         pause = 0.0
-        with (
-            contextlib.suppress(requests.RequestException, urllib3.exceptions.HTTPError),
-            self._answer(session) as answer,
-        ):
-            pause = _retry_after(answer.headers.get("Retry-After"))
-            if answer.ok:
-                for _ in answer.raw.stream(decode_content=False):
-                    pass
+        try:
+            with self._answer(session) as answer:
+                pause = _retry_after(answer.headers.get("Retry-After"))
+                if answer.ok:
+                    for _ in answer.raw.stream(decode_content=False):
+                        pass
+        except (requests.RequestException, urllib3.exceptions.HTTPError):
+            pass  # the recorder has seen it
+        except OSError:  # the one thing that `requests` leaves unwrapped
+            raise UsageError("REQUESTS_CA_BUNDLE: must be a file of certificates that can be read") from None
         exchange = self._recorder.latest
         return pause if exchange is not None and _may_try_again(exchange) else None
 

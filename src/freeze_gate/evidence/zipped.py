@@ -12,7 +12,6 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from operator import attrgetter
 from typing import BinaryIO, Final, NamedTuple
 
@@ -190,9 +189,9 @@ def _entries(table: bytes, count: int) -> Iterator[_Entry]:
         place = extra_start + extra_length + comment_length
         if mark != b"PK\1\2" or disk:
             break
+        wide = _extension(table[extra_start : extra_start + extra_length]) if extra_length else b""
         if _WIDE in (packed, size, offset):
-            extra = table[extra_start : extra_start + extra_length]
-            size, packed, offset = _widened(extra, size, packed, offset)
+            size, packed, offset = _widened(wide, size, packed, offset)
         yield _Entry(table[name_start:extra_start], flags, method, crc, packed, size, offset, attributes)
     else:
         if place == len(table):
@@ -200,16 +199,25 @@ def _entries(table: bytes, count: int) -> Iterator[_Entry]:
     raise odd("a table of contents that is not as long as it says")
 
 
-def _widened(extra: bytes, *fields: int) -> list[int]:
-    """Take the fields that did not fit from the 64-bit extension, where they stand in the same order."""
+def _extension(extra: bytes) -> bytes:
+    """Return what the 64-bit extension among a member's extensions holds; every one of them must fit its place."""
+    wide = b""
     while len(extra) >= 4:  # noqa: PLR2004 - an extension's id and its length
         kind, length = struct.unpack_from("<2H", extra)
-        if kind == _WIDE_EXTRA:
-            values = iter(struct.unpack(f"<{length // 8}Q", extra[4 : 4 + length // 8 * 8]))
-            with suppress(StopIteration):
-                return [next(values) if field == _WIDE else field for field in fields]
+        if length > len(extra) - 4:
+            raise odd("an extension that is longer than its place")
+        wide = wide or (extra[4 : 4 + length] if kind == _WIDE_EXTRA else b"")
         extra = extra[4 + length :]
-    raise odd("a size that does not fit and has no 64-bit extension")
+    return wide
+
+
+def _widened(wide: bytes, *fields: int) -> list[int]:
+    """Take the fields that did not fit from the 64-bit extension, where they stand in the same order."""
+    values = iter(struct.unpack_from(f"<{len(wide) // 8}Q", wide))
+    found = [next(values, None) if field == _WIDE else field for field in fields]
+    if None in found:
+        raise odd("a size that does not fit and has no 64-bit extension")
+    return [field for field in found if field is not None]
 
 
 def _refuse_odd(entry: _Entry, kind: int) -> None:

@@ -238,6 +238,11 @@ def test_a_zip_with_any_byte_changed_is_refused_or_the_same() -> None:
             assert sorted(contents(bytes(changed)).values()) == sorted(whole.values())
 
 
+def test_an_extension_that_does_not_fit_is_refused() -> None:
+    """It says that it is longer than what is left for it; a zip reader of another make could read on into the next."""
+    assert refused(craft(Member("a", extra=b"\1\0\xff\xff")))[0] == "archive-invalid"
+
+
 @given(st.binary(max_size=300))
 def test_random_bytes_never_raise_anything_else(payload: bytes) -> None:
     """With and without an end record behind them."""

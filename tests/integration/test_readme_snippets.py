@@ -122,10 +122,11 @@ def test_curl_then_oracle(place: Place) -> None:
 def test_curl_that_fails_leaves_a_record_and_runs_no_oracle(
     tmp_path: Path, served: object, fault: str, pinned: bytes | None
 ) -> None:
-    """A cut answer is pinned as a part, an error body is no sample, and nothing is checked."""
+    """A cut answer is pinned as a part, an error body is no sample, a file from before neither; nothing is checked."""
     (script,) = blocks("With curl", "sh")
     with ExactServer(served) as server:  # type: ignore[arg-type]
         place = Place(tmp_path, server.url)
+        (place.folder / "answer.json").write_text("from before")
 
         done = place.run(script)
 

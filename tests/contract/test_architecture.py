@@ -64,7 +64,7 @@ def test_pure_packages_have_no_effects(path: Path) -> None:
     ("part", "may_know"),
     [
         ("evidence", {"evidence"}),
-        ("verdict", {"evidence", "verdict", "version"}),
+        ("verdict", {"errors", "evidence", "verdict", "version"}),
         ("report", {"evidence", "verdict", "report", "version"}),
         ("github", {"errors", "evidence", "github", "version"}),
         ("capture", {"capture", "errors", "evidence"}),

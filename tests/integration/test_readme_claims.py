@@ -14,6 +14,7 @@ from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, encode_record
 from freeze_gate.inputs import INPUTS
 from freeze_gate.policy_file import MAX_POLICY_BYTES
+from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.plan import MAX_TICKETS
 from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Policy
 from freeze_gate.verdict.table import RULES
@@ -95,6 +96,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         "one pin": _size(limits.member_bytes),
         "all members": _size(limits.total_bytes),
         "unpacked size over packed size": f"{limits.ratio:,}, beyond {_size(limits.ratio_free_bytes)}",
+        "verdict document": f"{_size(MAX_BYTES)}, else it is not written and a warning says so",
         "policy file": _size(MAX_POLICY_BYTES),
         "tickets of one run": f"{MAX_TICKETS}, the rest are named",
         "waiting": f"`wait-seconds`, {INPUTS['wait-seconds'].default} s in all",

@@ -14,7 +14,7 @@ from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.document import Header, encode
+from freeze_gate.verdict.document import Header, TooLargeError, encode
 from freeze_gate.verdict.policy import Policy, PolicyReading
 from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
 from freeze_gate.version import RULES_VERSION, VERSION
@@ -68,6 +68,14 @@ def test_the_layout_is_canonical() -> None:
     payload = document()
     assert payload == dumped(json.loads(payload))
     assert set(json.loads(payload)) == {"schema", "tool", "case", "result"}
+
+
+def test_a_flood_makes_no_document() -> None:
+    """What `verify` would refuse to read is not written in the first place."""
+    size = len(document())
+    assert len(encode(RICH, judge(RICH), most=size)) == size
+    with pytest.raises(TooLargeError, match="was not written"):
+        encode(RICH, judge(RICH), most=size - 1)
 
 
 def test_two_gates_that_saw_the_same_write_the_same() -> None:

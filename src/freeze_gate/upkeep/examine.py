@@ -21,8 +21,9 @@ from freeze_gate.evidence.side import Side, Source
 from freeze_gate.evidence.tree import reading
 from freeze_gate.policy_file import read_policy
 from freeze_gate.upkeep.git_attributes import checkout_of, keeps_bytes
+from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.policy import lapse, too_long
-from freeze_gate.verdict.stored import MAX_BYTES, DocumentInvalid, recompute
+from freeze_gate.verdict.stored import DocumentInvalid, recompute
 
 _ZIP: Final = b"PK"
 _IN_DETAIL: Final = frozenset({"record-invalid", "record-contradiction"})

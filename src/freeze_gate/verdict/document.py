@@ -10,12 +10,15 @@ from datetime import date
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
+from freeze_gate.errors import FreezeGateError
 from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS
 from freeze_gate.evidence.side import Side, Source
 from freeze_gate.verdict.case import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
 
 SCHEMA: Final = "freeze-gate/verdict/1"
+MAX_BYTES: Final = 256 << 20
+"""Ten thousand pairs take some 30 MB; what is far beyond is a flood, and nobody would read it back."""
 
 
 class Header(NamedTuple):
@@ -28,15 +31,22 @@ class Header(NamedTuple):
 OURS: Final = Header()
 
 
-def encode(case: Case, result: Result, header: Header = OURS) -> bytes:
-    """Write a case with its result."""
+class TooLargeError(FreezeGateError):
+    """The evidence is so much that its document would be none that anybody reads."""
+
+
+def encode(case: Case, result: Result, header: Header = OURS, most: int = MAX_BYTES) -> bytes:
+    """Write a case with its result. Raises `TooLargeError` beyond `most` bytes."""
     document = {
         "schema": SCHEMA,
         "tool": header._asdict(),
         "case": _case(case),
         "result": _result(result),
     }
-    return f"{_written(document)}\n".encode("ascii")
+    written = f"{_written(document)}\n"
+    if len(written) > most:
+        raise TooLargeError(f"the verdict document was not written: it would be over {most >> 20} MiB")
+    return written.encode("ascii")
 
 
 def _written(value: Any, line: str = "\n") -> str:

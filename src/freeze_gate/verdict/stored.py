@@ -23,13 +23,11 @@ from freeze_gate.evidence.side import Artifact, Fault, Other, Pair, Side, Source
 from freeze_gate.evidence.strict_json import NotJson, read_json
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.document import SCHEMA, Header, encode
+from freeze_gate.verdict.document import MAX_BYTES, SCHEMA, Header, encode
 from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading
 from freeze_gate.version import RULES_VERSION
 
 _DEPTH: Final = 8  # the document, case, pairs, a pair, its side, the record, its transport, the transport's checks
-MAX_BYTES: Final = 256 << 20
-"""Ten thousand pairs take some 40 MB; anything far beyond is not a verdict."""
 
 
 class Stored(NamedTuple):

@@ -23,7 +23,8 @@ class Capture:
 
     `bundle` is the folder, `FREEZE_GATE_BUNDLE` or `freeze-gate` unless given. `min_bytes`, `max_bytes` and `ends_with`
     are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `deadline` is the
-    most seconds that one attempt may take: it ends with the first piece that comes later, or with a silence as long.
+    most seconds that one attempt may wait for its server, until the headers and in each read of the body: it ends with
+    the first piece that comes later, or with a silence as long. What your code does between two reads is not counted.
     `suffix` ends the pinned file's name, such as `.json`. `environ` is the runner's environment.
 
     The record is on disk after every call, without a pin at first. A failed call pins by itself what arrived of its

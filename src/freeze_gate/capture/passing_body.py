@@ -4,38 +4,18 @@ Read in pieces as they come (`read1`), urllib3 hands out the last bytes of a sho
 other ways of reading lose.
 """
 
-import time
 from collections.abc import Generator
 from http.client import HTTPException, IncompleteRead
-from typing import Any, Final, cast
+from typing import Final
 
 import urllib3
 from urllib3.exceptions import ReadTimeoutError
 
 from freeze_gate.capture.causes import causes
+from freeze_gate.capture.deadline import Deadline
 from freeze_gate.capture.exchange import Exchange
 
 _PIECE: Final = 1 << 16  # bytes
-
-
-class Deadline:
-    """The total time of one attempt, as far as a client with a time limit for each wait can keep it."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    def shortened(self, timeout: Any) -> Any:
-        """Limit what `requests` takes as `timeout` to the whole time."""
-        if self._seconds is None or isinstance(timeout, urllib3.Timeout):
-            return timeout
-        waits = timeout if isinstance(timeout, tuple) else (timeout, timeout)
-        return tuple(self._seconds if wait is None else min(wait, self._seconds) for wait in waits)
-
-    def check(self) -> None:
-        """Raise urllib3's own time-out once the time is over."""
-        if self._end is not None and time.monotonic() >= self._end:
-            raise ReadTimeoutError(cast("Any", None), "", "the total deadline is over")
 
 
 class _Tap:
@@ -64,8 +44,10 @@ class _Tap:
         """Read what is there, once; no bytes are the end."""
         if self.closed or amount == 0:
             return b""
+        self._deadline.resume()
         try:
             piece = self._response.read1(_PIECE if amount is None or amount < 0 else amount, decode_content=False)
+            self._deadline.pause()
             self._exchange.received(piece)
             self._deadline.check()
         except Exception as error:

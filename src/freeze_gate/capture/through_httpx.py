@@ -5,38 +5,18 @@ The two libraries are alike down to their names, so one text serves both; which 
 
 import functools
 import ssl
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.causes import OF_A_FILE, causes
+from freeze_gate.capture.deadline import Deadline
 from freeze_gate.capture.decoding import narrowed
 from freeze_gate.capture.exchange import Exchange
 from freeze_gate.capture.recorder import Recorder
 
+_WAITS: Final = ("connect", "read", "write", "pool")
 _GARBLED: Final = ("h11", "h2")  # whose exceptions mean that what arrived is not HTTP
-
-
-class _Deadline:
-    """The total time of one attempt, as far as a client with a time limit for each wait can keep it."""
-
-    def __init__(self, library: Any, request: Any, seconds: float | None) -> None:
-        self._library, self._request, self._seconds = library, request, seconds
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    def shorten_waits(self) -> None:
-        """Let no wait that begins now last longer than what is left."""
-        if self._end is not None:
-            left = max(self._end - time.monotonic(), 0.001)
-            waits = self._request.extensions.get("timeout", {})
-            limits = {name: min(waits.get(name) or left, left) for name in ("connect", "read", "write", "pool")}
-            self._request.extensions = {**self._request.extensions, "timeout": limits}
-
-    def check(self) -> None:
-        """Raise the library's own time-out once the time is over."""
-        if self._end is not None and time.monotonic() > self._end:
-            raise self._library.ReadTimeout("the total deadline is over", request=self._request)
 
 
 class _Recording:
@@ -45,11 +25,15 @@ class _Recording:
     def __init__(self, library: Any, recorder: Recorder, deadline: float | None, through: Any) -> None:
         self._library, self._recorder, self._seconds, self._through = library, recorder, deadline, through
 
-    def _begin(self, request: Any) -> tuple[Exchange, _Deadline]:
+    def _begin(self, request: Any) -> tuple[Exchange, Deadline]:
         request.headers["accept-encoding"] = narrowed(request.headers.get("accept-encoding"))
         exchange = self._recorder.begin(Asked(request.method, str(request.url), self._body(request)))
-        deadline = _Deadline(self._library, request, self._seconds)
-        deadline.shorten_waits()
+        deadline = Deadline(self._seconds, functools.partial(self._library.ReadTimeout, request=request))
+        if self._seconds is not None:
+            waits = request.extensions.get("timeout", {})
+            limits = {name: deadline.limited(waits.get(name)) for name in _WAITS}
+            request.extensions = {**request.extensions, "timeout": limits}
+        deadline.resume()
         return exchange, deadline
 
     def _body(self, request: Any) -> bytes | None:
@@ -58,7 +42,8 @@ class _Recording:
         except self._library.RequestNotRead:  # it streams, and can be read only once
             return None
 
-    def _answered(self, exchange: Exchange, request: Any, response: Any, deadline: _Deadline) -> None:
+    def _answered(self, exchange: Exchange, request: Any, response: Any, deadline: Deadline) -> None:
+        deadline.pause()
         framed = response.extensions.get("http_version") == b"HTTP/2"
         exchange.answered(response.status_code, response.headers, bodiless=request.method == "HEAD", framed=framed)
         _, _, stream = _kinds(self._library)
@@ -104,28 +89,32 @@ class _Async(_Recording):
 class _Stream:
     """The body on its way to its reader: passed on piece by piece, once, with the errors that belong to it."""
 
-    def __init__(self, stream: Any, exchange: Exchange, deadline: _Deadline, fault: Any) -> None:
+    def __init__(self, stream: Any, exchange: Exchange, deadline: Deadline, fault: Any) -> None:
         self._stream, self._exchange, self._deadline, self._fault = stream, exchange, deadline, fault
 
     def __iter__(self) -> Iterator[bytes]:
-        self._deadline.shorten_waits()
+        self._deadline.resume()
         try:
             for piece in self._stream:
+                self._deadline.pause()
                 self._exchange.received(piece)
                 self._deadline.check()
                 yield piece
+                self._deadline.resume()
         except Exception as error:
             self._exchange.failed(self._fault(error, in_body=True))
             raise
         self._exchange.finished()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        self._deadline.shorten_waits()
+        self._deadline.resume()
         try:
             async for piece in self._stream:
+                self._deadline.pause()
                 self._exchange.received(piece)
                 self._deadline.check()
                 yield piece
+                self._deadline.resume()
         except Exception as error:
             self._exchange.failed(self._fault(error, in_body=True))
             raise

@@ -29,6 +29,7 @@ from tests.bundles import SAMPLE, Files, files, record, write, zipped
 from tests.samples import FREEZE, TODAY
 
 HERE: Final = Path(__file__).parent
+RELEASED: Final = sorted((HERE / "released").glob("*/*.json"))
 ID: Final = "sorted-patch"
 
 
@@ -412,6 +413,13 @@ def test_the_files_are_those_of_the_table(name: str, tmp_path: Path) -> None:
 def test_the_document_is_computed_again_from_itself_alone(name: str) -> None:
     """The same bytes, by the one function that made them."""
     payload = (HERE / name / "verdict.json").read_bytes()
+    assert recompute(payload) == payload
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_released_verdict_still_verifies(path: Path) -> None:
+    """What an older version wrote is computed again by the rules of its time."""
+    payload = path.read_bytes()
     assert recompute(payload) == payload
 
 

@@ -4,7 +4,17 @@ from typing import Any
 
 import pytest
 
-from freeze_gate.evidence.checks import BOTH, DOOR_CHECKS, EVIDENCE_CHECKS, FIRST, RERUN, Bench, findings
+from freeze_gate.evidence.checks import (
+    BOTH,
+    DOOR_CHECKS,
+    EVIDENCE_CHECKS,
+    FIRST,
+    RERUN,
+    Bench,
+    Check,
+    findings,
+    in_force,
+)
 from freeze_gate.evidence.digest import Observed
 from freeze_gate.evidence.record import Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side
@@ -250,3 +260,10 @@ DOOR: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
 def test_a_door_check_fails_on_what_it_is_about(given: Pair, bench: Bench, expected: list[tuple[str, str]]) -> None:
     """P21 to P24."""
     assert [(finding.check, finding.side) for finding in findings(DOOR_CHECKS, given, bench)] == expected
+
+
+def test_a_check_is_in_force_from_the_rules_that_it_came_with() -> None:
+    """An older verdict is judged without it, a newer one with it; the order stays."""
+    old, new = Check("old", "Old."), Check("new", "New.", since=2)
+    assert in_force((new, old), 1) == (old,)
+    assert in_force((new, old), 2) == in_force((new, old), 3) == (new, old)

@@ -43,13 +43,19 @@ class Check(NamedTuple):
     """One row: its id, its sentence for a person, and how it fails: for a side, or for the pair.
 
     A fault that was met while the evidence was gathered fails the check that it names; a row without a function is
-    about such faults alone.
+    about such faults alone. `since` is the version of the rules that the check came with.
     """
 
     id: str
     sentence: str
     side: Callable[[Side, Bench], Detail] | None = None
     pair: Callable[[Pair, Bench], Detail] | None = None
+    since: int = 1
+
+
+def in_force(checks: Sequence[Check], rules: int) -> tuple[Check, ...]:
+    """Return the checks of a version of the rules, so that an older verdict is judged as it was then."""
+    return tuple(check for check in checks if check.since <= rules)
 
 
 class Finding(NamedTuple):

@@ -2,11 +2,23 @@
 
 from typing import Final, NamedTuple
 
-from freeze_gate.evidence.checks import BOTH, DOOR_CHECKS, EVIDENCE_CHECKS, FIRST, RERUN, Bench, Finding, findings
+from freeze_gate.evidence.checks import (
+    BOTH,
+    DOOR_CHECKS,
+    EVIDENCE_CHECKS,
+    FIRST,
+    RERUN,
+    Bench,
+    Check,
+    Finding,
+    findings,
+    in_force,
+)
 from freeze_gate.evidence.side import Pair, Side
 from freeze_gate.verdict.case import GREEN, Case, Result, Verdict
 from freeze_gate.verdict.policy import Standing, standing
 from freeze_gate.verdict.table import FailureClass, RunRecord, decide, freeze_allowed
+from freeze_gate.version import RULES_VERSION
 
 SEVERITY: Final = (
     FailureClass.PROPERTY_MISS,
@@ -17,10 +29,17 @@ SEVERITY: Final = (
 """Worst first: which pair of several speaks for the run."""
 
 
-def judge(case: Case) -> Result:
-    """Reach the verdict of every pair and what follows from all of them."""
-    bench = _bench(case)
-    verdicts = tuple(_verdict(pair, bench, case) for pair in case.pairs)
+class _Rules(NamedTuple):
+    """The checks of one version of the rules. The table behind them has none: it never changes."""
+
+    evidence: tuple[Check, ...]
+    door: tuple[Check, ...]
+
+
+def judge(case: Case, rules: int = RULES_VERSION) -> Result:
+    """Reach the verdict of every pair and what follows from all of them, by the rules of a version."""
+    bench, checks = _bench(case), _Rules(in_force(EVIDENCE_CHECKS, rules), in_force(DOOR_CHECKS, rules))
+    verdicts = tuple(_verdict(pair, bench, case, checks) for pair in case.pairs)
     red = [verdict for verdict in verdicts if not verdict.green]
     deciding = min(range(len(verdicts)), key=lambda index: severity(verdicts[index]))
     allowed = bool(red) and all(verdict.freeze_allowed for verdict in red)
@@ -48,8 +67,8 @@ def severity(verdict: Verdict) -> tuple[bool, int, str]:
     return verdict.green, SEVERITY.index(verdict.failure_class), verdict.fixture_id or ""
 
 
-def _verdict(pair: Pair, bench: Bench, case: Case) -> Verdict:
-    reached = _conclusion(pair, bench)
+def _verdict(pair: Pair, bench: Bench, case: Case, checks: _Rules) -> Verdict:
+    reached = _conclusion(pair, bench, checks)
     allowed = freeze_allowed(reached.failure_class)
     seen = pair.first.record if _observed(pair.first) else None
     return Verdict(
@@ -70,15 +89,15 @@ class _Conclusion(NamedTuple):
     door: bool = False
 
 
-def _conclusion(pair: Pair, bench: Bench) -> _Conclusion:
+def _conclusion(pair: Pair, bench: Bench, checks: _Rules) -> _Conclusion:
     """Check the evidence, ask the table, and at the door check once more: in this order, and nothing else decides."""
-    found = findings(EVIDENCE_CHECKS, pair, bench)
+    found = findings(checks.evidence, pair, bench)
     left, right = _claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found)
     if _is_green(left, right):
         return _Conclusion(FailureClass.UNCLASSIFIED, GREEN)
     rule = decide(left, right)
     door = freeze_allowed(rule.failure_class)
-    if door and (found := findings(DOOR_CHECKS, pair, bench)):
+    if door and (found := findings(checks.door, pair, bench)):
         rule = decide(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
     return _Conclusion(rule.failure_class, found[0].check if found else rule.id, rule.id, found, door)
 

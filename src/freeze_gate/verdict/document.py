@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import FreezeGateError
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS
+from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, in_force
 from freeze_gate.evidence.side import Side, Source
 from freeze_gate.verdict.case import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
@@ -41,7 +41,7 @@ def encode(case: Case, result: Result, header: Header = OURS, most: int = MAX_BY
         "schema": SCHEMA,
         "tool": header._asdict(),
         "case": _case(case),
-        "result": _result(result),
+        "result": _result(result, header.rules),
     }
     written = f"{_written(document)}\n"
     if len(written) > most:
@@ -91,24 +91,24 @@ def _known(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else [_known(item) for item in value]
 
 
-def _result(result: Result) -> dict[str, Any]:
-    return {**result._asdict(), "verdicts": [_verdict(verdict) for verdict in result.verdicts]}
+def _result(result: Result, rules: int) -> dict[str, Any]:
+    return {**result._asdict(), "verdicts": [_verdict(verdict, rules) for verdict in result.verdicts]}
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Verdict, rules: int) -> dict[str, Any]:
     standing = verdict.standing
     return {
         **verdict._asdict(),
-        "checks": _outcomes(verdict),
+        "checks": _outcomes(verdict, rules),
         "findings": [finding._asdict() for finding in verdict.findings],
         "standing": standing and {"state": standing.state, "freeze": _known(standing.freeze)},
     }
 
 
-def _outcomes(verdict: Verdict) -> dict[str, str]:
+def _outcomes(verdict: Verdict, rules: int) -> dict[str, str]:
     """Say of each check whether it passed, failed, or was not looked at."""
     failed = {finding.check for finding in verdict.findings}
-    outcomes = {check.id: "failed" if check.id in failed else "passed" for check in EVIDENCE_CHECKS}
-    for check in DOOR_CHECKS:
+    outcomes = {check.id: "failed" if check.id in failed else "passed" for check in in_force(EVIDENCE_CHECKS, rules)}
+    for check in in_force(DOOR_CHECKS, rules):
         outcomes[check.id] = ("failed" if check.id in failed else "passed") if verdict.door else "not_asked"
     return outcomes

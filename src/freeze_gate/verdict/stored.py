@@ -48,7 +48,7 @@ class DocumentInvalid(ValueError):
 def recompute(payload: bytes) -> bytes:
     """Read a document, judge its case again, and write what should have been stored. Raises `DocumentInvalid`."""
     stored = decode(payload)
-    return encode(stored.case, judge(stored.case), stored.header)
+    return encode(stored.case, judge(stored.case, stored.header.rules), stored.header)
 
 
 def decode(payload: bytes) -> Stored:
@@ -150,7 +150,7 @@ _READING: Final = Shape(
     },
 )
 _LIMITS: Final = Shape(Limits, dict.fromkeys(Limits._fields, whole()))
-_HEADER: Final = Shape(Header, {"version": _text, "rules": whole(RULES_VERSION, RULES_VERSION)})
+_HEADER: Final = Shape(Header, {"version": _text, "rules": whole(1, RULES_VERSION)})
 
 
 def _pairs(reader: Reader[Pair]) -> Reader[tuple[Pair, ...]]:

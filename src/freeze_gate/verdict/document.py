@@ -43,10 +43,15 @@ def encode(case: Case, result: Result, header: Header = OURS, most: int = MAX_BY
         "case": _case(case),
         "result": _result(result, header.rules),
     }
-    written = f"{_written(document)}\n"
+    written = canonical(document)
     if len(written) > most:
         raise TooLargeError(f"the verdict document was not written: it would be over {most >> 20} MiB")
-    return written.encode("ascii")
+    return written
+
+
+def canonical(document: Any) -> bytes:
+    """Write JSON in the canonical form: sorted keys, one-space indent, ASCII, a newline at the end."""
+    return f"{_written(document)}\n".encode("ascii")
 
 
 def _written(value: Any, line: str = "\n") -> str:

@@ -3,10 +3,10 @@
 https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 """
 
-import json
 from typing import Any, Final
 
 from freeze_gate.verdict.case import Case
+from freeze_gate.verdict.document import canonical
 
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "urn:freeze-gate:verdict:1"
@@ -14,7 +14,7 @@ PREDICATE_TYPE: Final = "urn:freeze-gate:verdict:1"
 
 def statement(document: Any, case: Case) -> bytes:
     """Return the statement: its subjects are the pinned bytes of all pairs, its predicate is the verdict document."""
-    return _canonical(
+    return canonical(
         {"_type": STATEMENT_TYPE, "subject": subjects(case), "predicateType": PREDICATE_TYPE, "predicate": document}
     )
 
@@ -28,7 +28,3 @@ def subjects(case: Case) -> list[dict[str, Any]]:
         if side.record and side.pin
     }
     return [{"name": pins[sha256], "digest": {"sha256": sha256}} for sha256 in sorted(pins)]
-
-
-def _canonical(value: Any) -> bytes:
-    return (json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")

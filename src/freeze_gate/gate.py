@@ -1,6 +1,6 @@
 """The action's story: choose, fetch, verify, decide, plan, write, post."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import NamedTuple
@@ -24,9 +24,10 @@ from freeze_gate.runner import Runner, undisturbed
 from freeze_gate.target import Target, find_target
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.document import encode
+from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.plan import Plan, plan
 from freeze_gate.verdict.policy import PolicyReading
+from freeze_gate.verdict.table import FailureClass
 
 
 class Gate(NamedTuple):
@@ -40,14 +41,14 @@ class Gate(NamedTuple):
     collector: Collector
     runner: Runner
     view: View
-    write_verdict: Callable[[bytes], None]
+    write_verdict: Callable[[Iterable[bytes]], None]
 
     def run(self) -> int:
         """Reach the verdict, deliver it, then post. Returns the exit code; raises where there is no verdict."""
         collected = self.collector.collect(self.inputs)
         case, target, notes = self._case(collected), Target(self._number), unread(collected.others)
         result = judge(case)
-        if any(verdict.freeze_allowed for verdict in result.verdicts):
+        if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._consult(case, collected)
             result, notes = judge(case), ()
         self._deliver(case, result, target, notes)
@@ -107,7 +108,7 @@ class Gate(NamedTuple):
         verdict_file = self.inputs.verdict_file
         try:
             with undisturbed():
-                self.write_verdict(encode(case, result))
+                self.write_verdict(pieces(case, result))
         except FreezeGateError as error:
             self.runner.annotate("warning", str(error))
             verdict_file, notes = "", (*notes, str(error))

@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -18,11 +19,11 @@ class WriteRefused(FreezeGateError):
     """Something stands in the way that must not be written through."""
 
 
-def write_file(folder: Path, relative: str, payload: bytes) -> None:
+def write_file(folder: Path, relative: str, payload: Iterable[bytes]) -> None:
     """Write `folder/relative` whole or not at all: a fresh file, renamed into place, owned as the folder is, mode 0644.
 
-    Parents are made where they are missing. Raises `WriteRefused` for a link or anything but a plain file in the way,
-    and where the system refuses.
+    `payload` is its content, piece by piece. Parents are made where they are missing. Raises `WriteRefused` for a link
+    or anything but a plain file in the way, and where the system refuses.
     """
     *parents, name = PurePosixPath(relative).parts
     try:
@@ -45,7 +46,7 @@ def _open(name: str | Path, parent: int | None, stack: ExitStack) -> int:
     return descriptor
 
 
-def _replace(name: str, parent: int, owner: os.stat_result, payload: bytes) -> None:
+def _replace(name: str, parent: int, owner: os.stat_result, payload: Iterable[bytes]) -> None:
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             raise WriteRefused(f"{name} was not written: a link, a folder or a special file stands in its place")
@@ -54,7 +55,7 @@ def _replace(name: str, parent: int, owner: os.stat_result, payload: bytes) -> N
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, _MODE)  # whatever the umask was
-            file.write(payload)
+            file.writelines(payload)
         _give(fresh, parent, owner)
         os.replace(fresh, name, src_dir_fd=parent, dst_dir_fd=parent)
     except BaseException:

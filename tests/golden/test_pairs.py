@@ -6,6 +6,7 @@ the table below, from the root of the repository; look at the difference. The cl
 the table are written by hand, and are checked whatever the files say.
 """
 
+import io
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -17,9 +18,11 @@ import pytest
 
 from freeze_gate.evidence.archive import open_tree
 from freeze_gate.evidence.bundle import BundleReader
+from freeze_gate.evidence.kept import keep
 from freeze_gate.evidence.pairing import gather, pair_up
 from freeze_gate.evidence.side import Artifact, Other, Source
 from freeze_gate.report.lines import four_lines
+from freeze_gate.shelf import Shelf
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
@@ -361,11 +364,11 @@ def _source(golden: Golden, attempt: int) -> Source:
 
 def _judged(golden: Golden, paths: Mapping[str, Path]) -> tuple[Case, Result]:
     """Judge bundles, folders or zips."""
-    shown = []
+    shown, shelf = [], Shelf(io.BytesIO())
     for attempt, path in enumerate(paths.values(), 1):
         source = _source(golden, attempt)
         with open_tree(path) as tree:
-            shown.append(gather([source], BundleReader(tree, source).sides()))
+            shown.append(gather([keep(source, shelf, BundleReader(tree, source).sides())]))
     first, rerun, *earlier = shown
     facts = {"today": TODAY, "repository": "octo-org/widgets" if golden.gate else None, **golden.facts}
     others = tuple(Other(name, side) for run in earlier for name, side in run.sides.items())
@@ -406,7 +409,7 @@ def test_the_files_are_those_of_the_table(name: str, tmp_path: Path) -> None:
     case, result = _judged(golden, {each: HERE / name / each for each in golden.bundles()})
     assert _on_disk(HERE / name) == bundles | _expected_files(golden, case, result)
     zips = {each: zipped(tmp_path / f"{each}.zip", made) for each, made in golden.bundles().items()}
-    assert _judged(golden, zips) == (case, result)
+    assert _expected_files(golden, *_judged(golden, zips)) == _expected_files(golden, case, result)
 
 
 @pytest.mark.parametrize("name", CASES)

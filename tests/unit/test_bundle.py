@@ -127,10 +127,13 @@ def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Pa
     assert {sides[name].fault.check for name in "ab" if sides[name].fault} == {"archive-invalid"}  # type: ignore[union-attr]
 
 
-def test_a_pin_that_many_records_share_is_read_once(tmp_path: Path) -> None:
-    """And says the same to each."""
-    path = zipped(tmp_path / "b.zip", files(*(record(f"r{n}") for n in range(5))))
-    assert len({id(side.pin) for side in shown(path).values()}) == 1
+@pytest.mark.parametrize(("size", "times"), [(64 << 10, 5), ((64 << 10) + 1, 1)])
+def test_a_large_pin_that_many_records_share_is_read_once(tmp_path: Path, size: int, times: int) -> None:
+    """And says the same to each; a small one is sooner hashed again than remembered."""
+    pin = bytes(size)
+    path = zipped(tmp_path / "b.zip", files(*(record(f"r{n}", pin) for n in range(5)), pins=(pin,)))
+    assert len({id(side.pin) for side in shown(path).values()}) == times
+    assert {side.pin for side in shown(path).values()} == {Observed(Sha256.of(pin), size)}
 
 
 def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: Path) -> None:

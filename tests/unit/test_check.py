@@ -14,9 +14,8 @@ import pytest
 from freeze_gate.capture.store import Store
 from freeze_gate.commands import check
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.pairing import gather, pair_up
 from freeze_gate.evidence.record import Record, encode_record
-from freeze_gate.evidence.side import Source
+from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
@@ -179,7 +178,7 @@ def test_two_records_of_one_id_are_found() -> None:
 def test_a_verdict_is_computed_again() -> None:
     """One that was edited does not follow from its evidence; one that is garbled says where."""
     source = Source("b")
-    case = Case(in_gate=False, pairs=pair_up(gather([source], ()), gather([source], ())), today=date(2026, 11, 29))
+    case = Case(in_gate=False, pairs=(Pair(None, Side(source), Side(source)),), today=date(2026, 11, 29))
     payload = encode(case, judge(case))
     Path("v.json").write_bytes(payload)
     assert run("v.json") == Ended(0, [], "0 problems, 0 notes\n")

@@ -1,5 +1,7 @@
 """From the records of two runs to pairs: nothing can vanish between the two sides."""
 
+import io
+from collections.abc import Iterable
 from itertools import permutations
 
 import pytest
@@ -7,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Observed
+from freeze_gate.evidence.kept import Reading, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
+from freeze_gate.shelf import Shelf
 from tests.samples import X, Y, side
 
 ONE, OTHER = Source("one"), Source("other")
@@ -23,10 +27,21 @@ def at(source: Source, fixture_id: str = "a", **facts: object) -> Side:
 
 def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:
     """Return a run that shows these ids, in its first source."""
-    return gather(sources, [(name, at(sources[0], name)) for name in names])
+    first, *others = sources
+    return gather([reading(first, *((name, at(first, name)) for name in names)), *map(reading, others)])
 
 
-def told(pairs: tuple[Pair, ...]) -> list[tuple[str | None, list[str], list[str]]]:
+def reading(source: Source, *sides: tuple[str, Side]) -> Reading:
+    """Return what was read of a source."""
+    return keep(source, Shelf(io.BytesIO()), sides)
+
+
+def only(*sides: Side) -> Side:
+    """Return what counts of several records of one id, each of a source of its own."""
+    return gather([reading(side.source, ("a", side)) for side in sides]).sides["a"]
+
+
+def told(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]:
     """Return the ids and the checks that failed on either side."""
     return [
         (pair.fixture_id, *([fault.check for fault in each.faults] for each in (pair.first, pair.rerun)))  # type: ignore[misc]
@@ -74,14 +89,14 @@ def test_an_expected_id_that_neither_side_has_is_a_pair(expected: list[str], mis
 
 def test_a_broken_archive_stands_for_what_it_should_have_shown() -> None:
     """Its own fault is the reason, not that a record is missing."""
-    broken = gather([BROKEN], [])
+    broken = gather([reading(BROKEN)])
     assert told(pair_up(shown("a"), broken)) == [("a", [], ["archive-invalid"])]
     assert told(pair_up(broken, shown("a"), ["x"])) == [
         ("a", ["archive-invalid"], []),
         ("x", ["archive-invalid"], ["record-missing"]),
     ]
-    assert told(pair_up(broken, gather([GONE], []))) == [(None, ["archive-invalid"], ["artifact-missing"])]
-    assert told(pair_up(gather([GONE], []), shown())) == [(None, ["artifact-missing"], ["record-missing"])]
+    assert told(pair_up(broken, gather([reading(GONE)]))) == [(None, ["archive-invalid"], ["artifact-missing"])]
+    assert told(pair_up(gather([reading(GONE)]), shown())) == [(None, ["artifact-missing"], ["record-missing"])]
 
 
 def test_a_broken_shard_cannot_vanish() -> None:
@@ -102,20 +117,20 @@ def test_a_broken_shard_cannot_vanish() -> None:
 
 def test_equal_bytes_count_as_one_record() -> None:
     """A12: a merged artifact beside its parts."""
-    copies = [("a", at(ONE)), ("a", at(OTHER))]
-    assert gather([ONE, OTHER], copies).sides["a"] == at(ONE)
+    assert only(at(ONE), at(OTHER)) == at(ONE)
+    twice = gather([reading(ONE, ("a", at(ONE)), ("b", at(ONE, "b")), ("a", at(ONE)))])
+    assert dict(twice.sides) == {"a": at(ONE), "b": at(ONE, "b")}
 
 
 def test_other_bytes_are_a_duplicate() -> None:
     """Nothing says which of the two is the run's word, and it does not matter where either stands."""
     for second in (at(OTHER, record_sha256=Y), at(OTHER, record=None, record_sha256=Y), at(OTHER, record_sha256=None)):
         for candidates in permutations([at(ONE), second, at(ONE)]):
-            found = gather([ONE, OTHER], [("a", each) for each in candidates]).sides["a"]
-            assert found.record is None
-            assert found.fault == Fault("record-duplicate", "3 different records say that they are a")
+            for found in (only(*candidates), gather([reading(ONE, *(("a", each) for each in candidates))]).sides["a"]):
+                assert found.record is None
+                assert found.fault == Fault("record-duplicate", "3 different records say that they are a")
     unread = at(ONE, record=None, record_sha256=None, pin=None, fault=Fault("archive-invalid", ""))
-    found = gather([ONE], [("a", unread), ("a", unread)]).sides["a"]
-    assert [fault.check for fault in found.faults] == ["record-duplicate"]
+    assert [fault.check for fault in only(unread, unread).faults] == ["record-duplicate"]
 
 
 def test_of_several_pins_under_one_record_the_worst_counts() -> None:
@@ -125,7 +140,7 @@ def test_of_several_pins_under_one_record_the_worst_counts() -> None:
     unread = at(OTHER, pin=None, fault=Fault("archive-invalid", "a pinned file cannot be read"))
     for candidates, expected in (((none, good), good), ((good, wrong, none), wrong), ((none, good, unread), unread)):
         for order in permutations(candidates):
-            assert gather([ONE, OTHER], [("a", each) for each in order]).sides["a"] == expected
+            assert only(*order) == expected
 
 
 names = st.lists(st.sampled_from("abcde"), unique=True)

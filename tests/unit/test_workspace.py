@@ -13,7 +13,7 @@ def test_a_file_is_written_whole_with_its_folders(tmp_path: Path) -> None:
     """Mode 644, whatever the umask, and nothing else is left."""
     before = os.umask(0o077)
     try:
-        write_file(tmp_path, "a/b/c.json", b"new")
+        write_file(tmp_path, "a/b/c.json", [b"n", b"ew"])
     finally:
         os.umask(before)
 
@@ -28,7 +28,7 @@ def test_a_file_is_replaced_and_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "v.json").write_bytes(b"old")
     (tmp_path / "elsewhere").hardlink_to(tmp_path / "v.json")
 
-    write_file(tmp_path, "v.json", b"new")
+    write_file(tmp_path, "v.json", [b"n", b"ew"])
 
     assert (tmp_path / "v.json").read_bytes() == b"new"
     assert (tmp_path / "elsewhere").read_bytes() == b"old"
@@ -55,7 +55,7 @@ def test_what_is_odd_is_refused_in_every_place(tmp_path: Path, place: str, kind:
         path.mkdir()
 
     with pytest.raises(WriteRefused, match="was not written"):
-        write_file(workspace, "v.json" if place == "v.json" else "a/v.json", b"new")
+        write_file(workspace, "v.json" if place == "v.json" else "a/v.json", [b"n", b"ew"])
 
     assert not list(outside.iterdir())
     assert [entry.name for entry in workspace.iterdir()] == [place]
@@ -68,21 +68,21 @@ def test_a_link_deep_in_the_path_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").symlink_to(tmp_path / "real")
 
     with pytest.raises(WriteRefused):
-        write_file(tmp_path, "a/b/c.json", b"new")
+        write_file(tmp_path, "a/b/c.json", [b"n", b"ew"])
     assert not list((tmp_path / "real").iterdir())
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """The workspace itself is not made."""
     with pytest.raises(WriteRefused):
-        write_file(tmp_path / "none", "v.json", b"new")
+        write_file(tmp_path / "none", "v.json", [b"n", b"ew"])
     assert not (tmp_path / "none").exists()
 
 
 def test_a_name_that_the_system_does_not_take_is_refused(tmp_path: Path) -> None:
     """With the system's own words."""
     with pytest.raises(WriteRefused, match="too long"):
-        write_file(tmp_path, "x" * 300, b"new")
+        write_file(tmp_path, "x" * 300, [b"n", b"ew"])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can leave a file to somebody else")
@@ -90,7 +90,7 @@ def test_root_leaves_what_it_writes_to_the_folder_s_owner(tmp_path: Path) -> Non
     """The image runs as root; files of root break the next checkout on a runner that is kept."""
     os.chown(tmp_path, 1001, 1002)
 
-    write_file(tmp_path, "a/v.json", b"new")
+    write_file(tmp_path, "a/v.json", [b"n", b"ew"])
 
     assert [(tmp_path / part).stat().st_uid for part in ("a", "a/v.json")] == [1001, 1001]
     assert [(tmp_path / part).stat().st_gid for part in ("a", "a/v.json")] == [1002, 1002]

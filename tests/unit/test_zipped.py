@@ -32,10 +32,9 @@ def contents(payload: bytes) -> dict[str, bytes]:
     with reading("the zip"):
         archive = Zip(io.BytesIO(payload))
         found = {}
-        for name, size in archive.sizes.items():
+        for name in archive:
             with archive.open(name) as stream:
                 found[name] = stream.read()
-            assert len(found[name]) == size
         return found
 
 
@@ -293,7 +292,7 @@ def test_members_are_counted_before_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "many.zip"
     path.write_bytes(craft(*(Member(f"f/{number}", method=0, flags=0) for number in range(50_000))))
     with open_tree(path) as found:
-        assert len(found.sizes) == 50_000
+        assert len(list(found)) == 50_000
 
 
 def declared(*sizes: int, name: str = "f/{}") -> bytes:

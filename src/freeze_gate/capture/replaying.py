@@ -37,15 +37,20 @@ def _replayed(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
     member = pin_member(file.root, first)
     if member is None or first.fixture_sha256 is None or first.run.capture_id is None:
         raise UsageError(f"{fixture_id} has no pin, or no capture_id, in the bundle: there is nothing to start from")
-    if member not in tree.sizes:
-        raise UsageError(f"the pinned file of {fixture_id} is not in the bundle")
-    with store.locked(), reading("a pinned file"), tree.open(member) as stream:
+    with store.locked(), reading("a pinned file"), _opened(tree, member, fixture_id) as stream:
         _refuse_captured(store.read_before_oracle(fixture_id), first)
         suffix = member.rpartition("/")[2].removeprefix(first.fixture_sha256)
         pin = store.pin(_chunks(stream), suffix if suffix.startswith(".") else "", expected=first.fixture_sha256)
         now = run._replace(replay_of=first.run.capture_id)
         store.write(Record(fixture_id, pin.sha256, pin.path, None, None, run=now))
     return pin
+
+
+def _opened(tree: Tree, member: str, fixture_id: str) -> BinaryIO:
+    try:
+        return tree.open(member)
+    except KeyError:
+        raise UsageError(f"the pinned file of {fixture_id} is not in the bundle") from None
 
 
 def _file(tree: Tree, fixture_id: str) -> RecordFile:

@@ -7,15 +7,18 @@ from pathlib import Path
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
+from freeze_gate.evidence.kept import Reading, Rows, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.report.advice import why
 from freeze_gate.report.escape import log
 from freeze_gate.report.lines import four_lines
+from freeze_gate.shelf import temporary_shelf
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.document import encode
+from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.policy import PolicyReading
+from freeze_gate.verdict.table import FailureClass
 from freeze_gate.workspace import write_file
 from freeze_gate.world import World
 
@@ -41,23 +44,24 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, world: World) -> int:
     """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
-    case = _case(args, world)
-    result = judge(case)
-    if any(verdict.freeze_allowed for verdict in result.verdicts) and args.policy:
-        case = case._replace(policy=_policy(args.policy, case))
+    with temporary_shelf() as shelf:
+        case = _case(args, world, shelf)
         result = judge(case)
-    document = encode(case, result) if args.json or args.verdict_file else b""  # a quarter of the time of many pairs
-    world.out.write(document.decode("ascii") if args.json else four_lines(result))
-    print(_words(result), file=world.err)
-    if args.verdict_file:
-        write_file(args.verdict_file.parent, args.verdict_file.name, document)
-    return result.exit_code
+        if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
+            case = case._replace(policy=_policy(args.policy, case))
+            result = judge(case)
+        for text in (piece.decode("ascii") for piece in pieces(case, result)) if args.json else [four_lines(result)]:
+            world.out.write(text)
+        print(_words(result), file=world.err)
+        if args.verdict_file:
+            write_file(args.verdict_file.parent, args.verdict_file.name, pieces(case, result))
+        return result.exit_code
 
 
-def _case(args: Namespace, world: World) -> Case:
+def _case(args: Namespace, world: World, rows: Rows) -> Case:
     is_same = _is_same(args.first, args.rerun)
     with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so two sides take the time of one
-        first, rerun = pool.map(lambda path: _shown(path, is_same=is_same), (args.first, args.rerun))
+        first, rerun = pool.map(lambda path: _shown(path, rows, is_same=is_same), (args.first, args.rerun))
     return Case(
         in_gate=False,
         pairs=pair_up(first, rerun, tuple(args.expect)),
@@ -71,17 +75,20 @@ def _is_same(first: Path, rerun: Path) -> bool:
     return first.exists() and rerun.exists() and first.samefile(rerun)
 
 
-def _shown(path: Path, *, is_same: bool) -> Shown:
-    source = Source(log(path.name))
+def _shown(path: Path, rows: Rows, *, is_same: bool) -> Shown:
+    return gather([_reading(path, Source(log(path.name)), rows, is_same=is_same)])
+
+
+def _reading(path: Path, source: Source, rows: Rows, *, is_same: bool) -> Reading:
     if is_same:
-        return gather([source._replace(fault=Fault("artifact-same", "both sides are one path"))], ())
+        return Reading(source._replace(fault=Fault("artifact-same", "both sides are one path")), rows)
     if not path.exists():
-        return gather([source._replace(fault=Fault("artifact-missing", f"there is no {log(path.name)}"))], ())
+        return Reading(source._replace(fault=Fault("artifact-missing", f"there is no {source.label}")), rows)
     try:
         with open_tree(path) as tree:
-            return gather([source], BundleReader(tree, source).sides())
+            return keep(source, rows, BundleReader(tree, source).sides())
     except ArchiveError as error:
-        return gather([source._replace(fault=error.fault)], ())
+        return Reading(source._replace(fault=error.fault), rows)
 
 
 def _policy(path: Path, case: Case) -> PolicyReading:

@@ -1,6 +1,7 @@
 """From an archive to what it shows: every record in it, and the bytes that each record points at, hashed again."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.digest import Observed, Sha256, observe
@@ -23,7 +24,9 @@ class RecordFile(NamedTuple):
 
 def record_files(tree: Tree) -> Iterator[RecordFile]:
     """Name the records of all bundles in an archive. A bundle's root is the parent of a `records/` folder, or ""."""
-    for member in sorted(filter(is_record, tree.sizes)):
+    with reading("the archive"):
+        members = sorted(filter(is_record, tree))
+    for member in members:
         folder, _, name = member.rpartition("/")
         root = folder.removesuffix("records")
         yield RecordFile(member, root, name.removesuffix(".json"))
@@ -35,8 +38,12 @@ def printable_id(stem: str) -> str:
     return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
 
 
+_SMALL: Final = 64 << 10
+"""Bytes of a pin that is sooner hashed again than remembered: every record of 50,000 may name the same one."""
+
+
 class BundleReader:
-    """Reads the records of one archive. A pin that several records share is hashed once."""
+    """Reads the records of one archive. A pin that several records share is hashed once, unless it is small."""
 
     def __init__(self, tree: Tree, source: Source) -> None:
         self._tree = tree
@@ -67,12 +74,18 @@ class BundleReader:
 
     def _pin(self, root: str, record: Record) -> Observed | None:
         member = pin_member(root, record)
-        if member is None or member not in self._tree.sizes:
+        if member is None:
             return None
-        if member not in self._pins:
+        if member in self._pins:
+            return self._pins[member]
+        try:
             with reading("a pinned file"), self._tree.open(member) as stream:
-                self._pins[member] = observe(stream)
-        return self._pins[member]
+                pin = observe(stream)
+        except KeyError:
+            return None
+        if pin.size > _SMALL:
+            self._pins[member] = pin
+        return pin
 
 
 def pin_member(root: str, record: Record) -> str | None:
@@ -84,8 +97,9 @@ def open_pin(tree: Tree, record: Record) -> BinaryIO:
     """Open the bytes that a record of this archive points at. Raises `ArchiveError` where they are not there."""
     for file in record_files(tree):
         member = pin_member(file.root, record)
-        if file.stem == record.fixture_id and member is not None and member in tree.sizes:
-            return tree.open(member)
+        if file.stem == record.fixture_id and member is not None:
+            with suppress(KeyError):
+                return tree.open(member)
     raise ArchiveError("fixture-missing", "the pinned file is not in the bundle")
 
 

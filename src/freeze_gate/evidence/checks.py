@@ -10,6 +10,7 @@ rerun. An id joins the code, the summary, the verdict file and the README's head
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -185,7 +186,7 @@ def _partial(pair: Pair, _bench: Bench) -> Detail:
 
 def _earlier(pair: Pair, bench: Bench) -> Detail:
     pinned = {side.record.fixture_sha256 for side in (pair.first, pair.rerun) if side.record}
-    for side in (*bench.earlier.get(None, ()), *bench.earlier.get(pair.fixture_id, ())):
+    for side in chain(bench.earlier.get(None, ()), bench.earlier.get(pair.fixture_id, ())):
         record = side.record
         if record is None or contradictions(record):
             return f"another attempt's evidence could not be read: {side.source.label}"

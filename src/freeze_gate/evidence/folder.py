@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.evidence.tree import limit_count, limit_sizes, odd
+from freeze_gate.evidence.tree import Weight, limit_count, odd
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Whatever took a file's place since it was seen: follow no link and wait for no FIFO."""
@@ -17,17 +17,25 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self.sizes: dict[str, int] = {}
+        self._names: set[str] = set()
+        weight = Weight()
         for count, (name, status) in enumerate(_walk(root), 1):
             limit_count(count)
             if stat.S_ISREG(status.st_mode):
-                self.sizes[name] = status.st_size
+                self._names.add(name)
+                weight.add(name, status.st_size)
             elif not stat.S_ISDIR(status.st_mode):
                 raise odd("a link or a special file")
-        limit_sizes(self.sizes)
+        weight.limit()
+
+    def __iter__(self) -> Iterator[str]:
+        """Name all files."""
+        return iter(self._names)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file."""
+        """Open a file. Raises `KeyError` where there was none of that name when the folder was looked through."""
+        if name not in self._names:
+            raise KeyError(name)
         stream = os.fdopen(os.open(self._root / name, _READ), "rb")
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()

@@ -7,7 +7,7 @@ class Limits(NamedTuple):
     """Sizes in bytes, uncompressed unless said otherwise. A verdict names the limits that it was reached under.
 
     - `artifact_bytes`: the download, compressed; the input `max-artifact-mb`.
-    - `members`: ten thousand fixtures with room to spare; the table of contents alone then takes some 25 MB.
+    - `members`: ten thousand fixtures with room to spare.
     - `records_bytes`: a thousand of the largest records, or some seventy thousand of the usual size.
     - `member_bytes`: one pin; what a zip without its 64-bit extension can hold.
     - `total_bytes`: what one run hashes in about a minute.

@@ -1,10 +1,11 @@
 """From the records of two runs to pairs, one for each fixture id, so that nothing can vanish between the two sides."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import groupby
 from typing import Final, NamedTuple
 
+from freeze_gate.evidence.kept import Reading
+from freeze_gate.evidence.made import Made
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 
 _GLOB: Final = frozenset("*?[")
@@ -17,25 +18,50 @@ class Shown(NamedTuple):
     sides: Mapping[str, Side]
 
 
-def gather(sources: Iterable[Source], found: Iterable[tuple[str, Side]]) -> Shown:
+def gather(readings: Iterable[Reading]) -> Shown:
     """Bring what several archives hold together, one side for each fixture id.
 
     Records that are byte-identical count as one (a merged artifact beside its parts), with the worse of their pins; any
     other second record of one id is a `record-duplicate`: nothing says which of the two is the run's word.
     """
-    ordered = sorted(found, key=lambda item: item[0])
-    return Shown(
-        tuple(sources),
-        {name: _one(name, [side for _, side in group]) for name, group in groupby(ordered, key=lambda item: item[0])},
-    )
+    sources, homes = [], dict[str, tuple[Reading, ...]]()
+    for reading in readings:
+        sources.append(reading.source)
+        alone = (reading,)
+        for fixture_id in reading.places:
+            homes[fixture_id] = (*homes[fixture_id], reading) if fixture_id in homes else alone
+    return Shown(tuple(sources), _Sides(homes))
 
 
-def _one(name: str, candidates: Sequence[Side]) -> Side:
-    digests = {side.record_sha256 for side in candidates}
-    if len(candidates) > 1 and (len(digests) > 1 or None in digests):
-        fault = Fault("record-duplicate", f"{len(candidates)} different records say that they are {name}")
-        return Side(candidates[0].source, fault=fault)
-    return max(candidates, key=_weight)
+class _Sides(Mapping[str, Side]):
+    """The side of each fixture id, taken from where it is kept whenever it is looked at."""
+
+    def __init__(self, homes: Mapping[str, Sequence[Reading]]) -> None:
+        self._homes = homes
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __contains__(self, fixture_id: object) -> bool:
+        return fixture_id in self._homes
+
+    def __getitem__(self, fixture_id: str) -> Side:
+        readings = self._homes[fixture_id]
+        return _one(fixture_id, (side for reading in readings for side in reading.sides(fixture_id)))
+
+
+def _one(name: str, candidates: Iterator[Side]) -> Side:
+    first = chosen = next(candidates)
+    count, equal = 1, True
+    for count, side in enumerate(candidates, 2):  # noqa: B007 - how many there were is told
+        equal = equal and side.record_sha256 is not None and side.record_sha256 == first.record_sha256
+        chosen = max(chosen, side, key=_weight)
+    if equal:
+        return chosen
+    return Side(first.source, fault=Fault("record-duplicate", f"{count} different records say that they are {name}"))
 
 
 def _weight(side: Side) -> int:
@@ -45,20 +71,27 @@ def _weight(side: Side) -> int:
     return 1 if side.pin else 0
 
 
-def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> tuple[Pair, ...]:
+def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> Sequence[Pair]:
     """Pair two runs by fixture id, in the order of the ids.
 
     An id that one side lacks is a pair all the same, and so is an expected id (or a glob that matches nothing) that
     both lack. An archive that could not be read stands for the one side of such pairs; where no pair can stand for it,
     it is a pair of its own, without an id, before all others.
     """
-    names = sorted({*first.sides, *rerun.sides})
-    names += [name for name in dict.fromkeys(expected) if not _is_there(name, names)]
-    pairs = [Pair(name, _side(first, name), _side(rerun, name)) for name in sorted(names)]
-    return (*_unaccounted(first, rerun, pairs), *pairs)
+    shown = {*first.sides, *rerun.sides}
+    names = sorted({*shown, *(name for name in expected if not _is_there(name, shown))})
+    lost = _unaccounted(first, rerun, names)
+
+    def pair(place: int) -> Pair:
+        if place < len(lost):
+            return lost[place]
+        name = names[place - len(lost)]
+        return Pair(name, _side(first, name), _side(rerun, name))
+
+    return Made(len(lost) + len(names), pair)
 
 
-def _is_there(expected: str, names: Sequence[str]) -> bool:
+def _is_there(expected: str, names: Collection[str]) -> bool:
     return any(fnmatchcase(name, expected) for name in names) if _GLOB & set(expected) else expected in names
 
 
@@ -68,28 +101,32 @@ def _side(shown: Shown, name: str) -> Side:
 
 def _absent(shown: Shown, detail: str) -> Side:
     """Return the side of an id that is not there: blamed on the one source that could not be read, if there is one."""
-    broken = [source for source in shown.sources if source.fault]
+    broken = _broken(shown)
     if len(broken) == 1:
         return Side(broken[0])
     return Side(shown.sources[0], fault=Fault("record-missing", detail))
 
 
-def _unaccounted(first: Shown, rerun: Shown, pairs: Sequence[Pair]) -> list[Pair]:
+def _broken(shown: Shown) -> list[Source]:
+    return [source for source in shown.sources if source.fault]
+
+
+def _unaccounted(first: Shown, rerun: Shown, names: Sequence[str]) -> list[Pair]:
     """Return a pair for each broken source that no named pair shows, and one where there is nothing at all.
 
     Sources of one label are the two sides of one pair, and so are a run's only source and the other's.
     """
-    ours = _unshown(first, [pair.first for pair in pairs])
-    theirs = _unshown(rerun, [pair.rerun for pair in pairs])
-    labels = sorted({*ours, *theirs}) or ([] if pairs else [""])
+    ours, theirs = _unshown(first, names), _unshown(rerun, names)
+    labels = sorted({*ours, *theirs}) or ([] if names else [""])
     return [Pair(None, _lost(first, ours.get(label)), _lost(rerun, theirs.get(label))) for label in labels]
 
 
-def _unshown(shown: Shown, sides: Sequence[Side]) -> dict[str, Source]:
+def _unshown(shown: Shown, names: Iterable[str]) -> dict[str, Source]:
     """Return the broken sources that none of a run's sides comes from, by their labels; a run's only source has ""."""
-    broken = {source: source.label if len(shown.sources) > 1 else "" for source in shown.sources if source.fault}
-    seen = {side.source for side in sides} if broken else set()
-    return {label: source for source, label in broken.items() if source not in seen}
+    broken = _broken(shown)
+    if len(broken) == 1 and any(name not in shown.sides for name in names):
+        return {}
+    return {source.label if len(shown.sources) > 1 else "": source for source in broken}
 
 
 def _lost(shown: Shown, source: Source | None) -> Side:

@@ -2,7 +2,7 @@
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Final, NamedTuple, Protocol
 
@@ -24,14 +24,16 @@ class ArchiveError(Exception):
 
 
 class Tree(Protocol):
-    """Members by name, with their sizes in bytes; a name is relative, its separator `/`."""
+    """Regular files by name; a name is relative, its separator `/`.
 
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """All regular files."""
+    Naming them, opening one and reading it may raise what `reading` turns into an `ArchiveError`.
+    """
+
+    def __iter__(self) -> Iterator[str]:
+        """Name all of them."""
 
     def open(self, name: str) -> BinaryIO:
-        """Open one of them. Opening and reading may raise what `reading` turns into an `ArchiveError`."""
+        """Open one of them. Raises `KeyError` where there is none of that name."""
 
 
 @contextmanager
@@ -81,18 +83,26 @@ class _Limit(NamedTuple):
     words: str
 
 
-def limit_sizes(sizes: Mapping[str, int], packed_bytes: int | None = None) -> None:
-    """Refuse more bytes than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
-    total = sum(sizes.values())
-    records = sum(size for name, size in sizes.items() if is_record(name))
-    for limit in (
-        _Limit(max(sizes.values(), default=0) > LIMITS.member_bytes, "a member of over 4 GiB"),
-        _Limit(total > LIMITS.total_bytes, "over 8 GiB in all"),
-        _Limit(records > LIMITS.records_bytes, "over 64 MiB of records"),
-        _Limit(
-            packed_bytes is not None and total > LIMITS.ratio_free_bytes and total > LIMITS.ratio * packed_bytes,
-            f"over {LIMITS.ratio} times its own size",
-        ),
-    ):
-        if limit.exceeded:
-            raise ArchiveError("archive-limits", f"it holds {limit.words}")
+class Weight:
+    """What the members of an archive come to, in bytes as their sizes say it."""
+
+    def __init__(self) -> None:
+        self._largest = self._total = self._records = 0
+
+    def add(self, name: str, size: int) -> None:
+        """Count one more member."""
+        self._largest = max(self._largest, size)
+        self._total += size
+        self._records += size if is_record(name) else 0
+
+    def limit(self, packed_bytes: int | None = None) -> None:
+        """Refuse more than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
+        dense = packed_bytes is not None and self._total > LIMITS.ratio * packed_bytes
+        for limit in (
+            _Limit(self._largest > LIMITS.member_bytes, "a member of over 4 GiB"),
+            _Limit(self._total > LIMITS.total_bytes, "over 8 GiB in all"),
+            _Limit(self._records > LIMITS.records_bytes, "over 64 MiB of records"),
+            _Limit(dense and self._total > LIMITS.ratio_free_bytes, f"over {LIMITS.ratio} times its own size"),
+        ):
+            if limit.exceeded:
+                raise ArchiveError("archive-limits", f"it holds {limit.words}")

@@ -11,12 +11,14 @@ import io
 import stat
 import struct
 import zlib
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from operator import attrgetter
+from itertools import pairwise
 from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.digest import CHUNK
-from freeze_gate.evidence.tree import ArchiveError, limit_count, limit_sizes, odd, relative
+from freeze_gate.evidence.tree import ArchiveError, Weight, limit_count, odd, relative
 
 _END: Final = struct.Struct("<4s4H2LH")
 _END64_PLACE: Final = struct.Struct("<4sLQL")
@@ -36,6 +38,9 @@ _KNOWN_FLAGS: Final = 0x6 | _SIZES_FOLLOW | _UTF8  # 0x6: how hard the compresso
 
 _MAX_TABLE_BYTES: Final = 64 << 20  # some four times what 50,000 members need
 _WINDOW: Final = 256 << 10  # a header with the longest name and extra, and a small member whole
+_AHEAD: Final = 4 << 10  # of the table: some thirty entries of the usual length
+
+_NOT_AS_LONG: Final = "a table of contents that is not as long as it says"
 
 
 class _Table(NamedTuple):
@@ -45,9 +50,14 @@ class _Table(NamedTuple):
     size: int
     offset: int
 
+    @property
+    def stop(self) -> int:
+        """Where it ends."""
+        return self.offset + self.size
+
 
 class _Entry(NamedTuple):
-    """One member as the table tells it."""
+    """One member as the table tells it, and where the next one's entry begins."""
 
     raw_name: bytes
     flags: int
@@ -57,42 +67,88 @@ class _Entry(NamedTuple):
     size: int
     offset: int
     attributes: int
+    next_place: int
 
+    @property
+    def name(self) -> str:
+        """The name as a path; that of a folder ends in `/` or is empty. Raises `ArchiveError`, `ValueError`."""
+        return relative(self.raw_name.decode("utf-8" if self.flags & _UTF8 else "cp437"))
 
-class _Place(NamedTuple):
-    """A member, and where whatever is behind it begins."""
-
-    entry: _Entry
-    stop: int
+    @property
+    def least_stop(self) -> int:
+        """Where the member's bytes end at the earliest: its own header may hold extensions besides."""
+        return self.offset + _HEADER.size + len(self.raw_name) + self.packed
 
 
 class Zip:
-    """The members of a zip by name, all of it checked before any is opened. Raises `ArchiveError`."""
+    """The members of a zip by name, all of it checked before any is opened. Raises `ArchiveError`.
+
+    Of its table of contents nothing is kept but, for each file, the hash of its name, the place of its entry, and where
+    whatever is behind the file begins: 24 bytes, however many there are and however long their names.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         packed_bytes = stream.seek(0, io.SEEK_END)
-        self._places: dict[str, _Place] = {}
-        for place in self._table(_find_table(self._read, packed_bytes)):
-            entry = place.entry
-            name = relative(entry.raw_name.decode("utf-8" if entry.flags & _UTF8 else "cp437"))
-            is_folder = not name or name.endswith("/")
-            _refuse_odd(entry, stat.S_IFDIR if is_folder else stat.S_IFREG)
-            if name in self._places:
-                raise odd("two members of one name")
-            if not is_folder:
-                self._places[name] = place
-        self.sizes = {name: place.entry.size for name, place in self._places.items()}
-        limit_sizes(self.sizes, packed_bytes)
+        self._ahead, self._ahead_place = b"", 0
+        self._table = _find_table(self._read, packed_bytes)
+        self._hashes, self._places, self._stops = self._look_through(packed_bytes)
+
+    def __iter__(self) -> Iterator[str]:
+        """Name all files."""
+        return (name for _, entry in self._entries() if not _is_folder(name := entry.name))
 
     def open(self, name: str) -> BinaryIO:
-        """Open a member. A small one is checked as a whole before it is handed out, a large one while it is read."""
-        place = self._places[name]
-        packed = self._packed(place)
-        chunks = _checked(place.entry, _inflated(packed) if place.entry.method == _DEFLATED else packed)
-        if place.entry.size <= CHUNK:
+        """Open a file. A small one is checked as a whole before it is handed out, a large one while it is read.
+
+        Raises `KeyError` where there is none of that name.
+        """
+        entry, stop = self._find(name)
+        packed = self._packed(entry, stop)
+        chunks = _checked(entry, _inflated(packed) if entry.method == _DEFLATED else packed)
+        if entry.size <= CHUNK:
             return io.BytesIO(b"".join(chunks))
         return io.BufferedReader(_Chunks(chunks))
+
+    def _look_through(self, packed_bytes: int) -> tuple["array[int]", "array[int]", "array[int]"]:
+        """Check all that the table says, and return what is kept of it, in the order of the hashes."""
+        hashes, numbers, weight = array("q"), array("L"), Weight()
+        places, offsets, least_stops = array("Q"), array("Q"), array("Q")
+        for number, (place, entry) in enumerate(self._entries()):
+            name = entry.name
+            _refuse_odd(entry, stat.S_IFDIR if _is_folder(name) else stat.S_IFREG)
+            if entry.least_stop > self._table.offset:
+                raise odd("members that overlap")
+            places.append(place)
+            offsets.append(entry.offset)
+            least_stops.append(entry.least_stop)
+            if not _is_folder(name):
+                hashes.append(hash(name))
+                numbers.append(number)
+                weight.add(name, entry.size)
+        stops = _stops(offsets, least_stops, self._table.offset)
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        # 64 bits with a key of this process's own: that two names share them by chance is less than one in ten
+        # thousand million for 50,000 members, and then the archive is refused.
+        if any(hashes[one] == hashes[other] for one, other in pairwise(order)):
+            raise odd("two members of one name")
+        weight.limit(packed_bytes)
+        chosen = [numbers[place] for place in order]
+        return (
+            array("q", map(hashes.__getitem__, order)),
+            array("Q", map(places.__getitem__, chosen)),
+            array("Q", map(stops.__getitem__, chosen)),
+        )
+
+    def _find(self, name: str) -> tuple[_Entry, int]:
+        """Return a file's entry, and where whatever is behind the file begins. Raises `KeyError`."""
+        wanted = hash(name)
+        place = bisect_left(self._hashes, wanted)
+        if place < len(self._hashes) and self._hashes[place] == wanted:
+            entry = self._entry(self._places[place])
+            if entry.name == name:
+                return entry, self._stops[place]
+        raise KeyError(name)
 
     def _read(self, place: int, size: int) -> bytes:
         self._stream.seek(place)
@@ -101,27 +157,69 @@ class Zip:
             raise odd("less than it says")
         return found
 
-    def _table(self, table: _Table) -> Iterator[_Place]:
-        """List the members, the last one first. Raises `ArchiveError` where two overlap."""
-        stop = table.offset
-        entries = _entries(self._read(table.offset, table.size), table.members)
-        for entry in sorted(entries, key=attrgetter("offset"), reverse=True):
-            if entry.offset + _HEADER.size + len(entry.raw_name) + entry.packed > stop:
-                raise odd("members that overlap")
-            yield _Place(entry, stop)
-            stop = entry.offset
+    def _entries(self) -> Iterator[tuple[int, _Entry]]:
+        """Read the table of contents, each entry with its place; they must fill it."""
+        place = self._table.offset
+        for _ in range(self._table.members):
+            entry = self._entry(place)
+            yield place, entry
+            place = entry.next_place
+        if place != self._table.stop:
+            raise odd(_NOT_AS_LONG)
 
-    def _packed(self, place: _Place) -> Iterator[bytes]:
+    def _entry(self, place: int) -> _Entry:
+        start = self._look_ahead(place, _ENTRY.size)
+        mark, _, _, flags, method, _, _, crc, packed, size, *rest = _ENTRY.unpack_from(self._ahead, start)
+        name_length, extra_length, comment_length, disk, _, attributes, offset = rest
+        if mark != b"PK\1\2" or disk:
+            raise odd(_NOT_AS_LONG)
+        length = _ENTRY.size + name_length + extra_length + comment_length
+        name_start = self._look_ahead(place, length) + _ENTRY.size
+        extra_start = name_start + name_length
+        raw_name = self._ahead[name_start:extra_start]
+        wide = _extension(self._ahead[extra_start : extra_start + extra_length]) if extra_length else b""
+        if _WIDE in (packed, size, offset):
+            size, packed, offset = _widened(wide, size, packed, offset)
+        return _Entry(raw_name, flags, method, crc, packed, size, offset, attributes, place + length)
+
+    def _look_ahead(self, place: int, size: int) -> int:
+        """Have a part of the table in `_ahead`, with some of what stands behind it, and return where it begins there.
+
+        Raises `ArchiveError` where the table ends before it.
+        """
+        if place + size > self._table.stop:
+            raise odd(_NOT_AS_LONG)
+        start = place - self._ahead_place
+        if 0 <= start <= len(self._ahead) - size:
+            return start
+        self._ahead = self._read(place, max(size, min(_AHEAD, self._table.stop - place)))
+        self._ahead_place = place
+        return 0
+
+    def _packed(self, entry: _Entry, stop: int) -> Iterator[bytes]:
         """Read a member's bytes as they are stored; the header in front of them must agree with the table."""
-        origin = place.entry.offset
-        window = self._read(origin, min(place.stop - origin, _WINDOW))
-        start = _skip_header(window, place.entry)
-        stop = start + place.entry.packed
-        if origin + stop > place.stop:
+        window = self._read(entry.offset, max(0, min(stop - entry.offset, _WINDOW)))
+        first = _skip_header(window, entry)
+        last = first + entry.packed
+        if entry.offset + last > stop:
             raise odd("members that overlap")
-        yield window[start:stop]
-        for offset in range(len(window), stop, CHUNK):
-            yield self._read(origin + offset, min(CHUNK, stop - offset))
+        yield window[first:last]
+        for offset in range(len(window), last, CHUNK):
+            yield self._read(entry.offset + offset, min(CHUNK, last - offset))
+
+
+def _is_folder(name: str) -> bool:
+    return not name or name.endswith("/")
+
+
+def _stops(offsets: "array[int]", least_stops: "array[int]", stop: int) -> "array[int]":
+    """Return where whatever is behind each member begins. Raises `ArchiveError` where two overlap."""
+    stops = array("Q", offsets)
+    for number in sorted(range(len(offsets)), key=offsets.__getitem__, reverse=True):
+        if least_stops[number] > stop:
+            raise odd("members that overlap")
+        stops[number], stop = stop, offsets[number]
+    return stops
 
 
 class _Chunks(io.RawIOBase):
@@ -174,29 +272,6 @@ def _find_wide_table(read: Callable[[int, int], bytes], end_place: int) -> tuple
     if mark != b"PK\6\6" or place + 12 + length != pointer or disk or table_disk or here != count:
         raise odd("a 64-bit end record that is not where it must be")
     return _Table(count, size, offset), place
-
-
-def _entries(table: bytes, count: int) -> Iterator[_Entry]:
-    """Read the table of contents; its entries must fill it."""
-    place = 0
-    for _ in range(count):
-        if place + _ENTRY.size > len(table):
-            break
-        mark, _, _, flags, method, _, _, crc, packed, size, *rest = _ENTRY.unpack_from(table, place)
-        name_length, extra_length, comment_length, disk, _, attributes, offset = rest
-        name_start = place + _ENTRY.size
-        extra_start = name_start + name_length
-        place = extra_start + extra_length + comment_length
-        if mark != b"PK\1\2" or disk:
-            break
-        wide = _extension(table[extra_start : extra_start + extra_length]) if extra_length else b""
-        if _WIDE in (packed, size, offset):
-            size, packed, offset = _widened(wide, size, packed, offset)
-        yield _Entry(table[name_start:extra_start], flags, method, crc, packed, size, offset, attributes)
-    else:
-        if place == len(table):
-            return
-    raise odd("a table of contents that is not as long as it says")
 
 
 def _extension(extra: bytes) -> bytes:

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.side import Artifact, Side, Source
+from freeze_gate.evidence.kept import Reading, Rows, keep
+from freeze_gate.evidence.side import Artifact, Source
 from freeze_gate.github.download import Downloads
 from freeze_gate.github.http import Api
 
@@ -19,32 +20,16 @@ RESERVE: Final = 4
 """Calls that must be left after the downloads for what a flake still needs: the policy (two), the pull, the label."""
 
 
-class Read(NamedTuple):
-    """An artifact with what is in it."""
-
-    source: Source
-    sides: tuple[tuple[str, Side], ...] = ()
-
-    @property
-    def attempt(self) -> int | None:
-        """The one attempt that all of its records name."""
-        named = {side.record.run.run_attempt for _, side in self.sides if side.record}
-        return named.pop() if len(named) == 1 else None
-
-    def shown_as(self, source: Source) -> "Read":
-        """Return it with more said about where it comes from."""
-        return Read(source, tuple((name, side._replace(source=source)) for name, side in self.sides))
-
-
 class Archives:
     """Artifacts by id, kept in `folder`, each named by its id."""
 
-    def __init__(self, api: Api, downloads: Downloads, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, api: Api, downloads: Downloads, folder: Path, rows: Rows, say: Callable[[str], None]) -> None:
         self._api = api
         self._downloads = downloads
         self._folder = folder
+        self._rows = rows
         self._say = say
-        self._read: dict[int, Read] = {}
+        self._read: dict[int, Reading] = {}
 
     def fetch(self, artifacts: Iterable[Artifact]) -> None:
         """Read several at the same time. Raises `NoVerdictError`, also where the hourly limit cannot pay for them."""
@@ -54,10 +39,14 @@ class Archives:
             with ThreadPoolExecutor(min(WORKERS, len(wanted))) as pool:
                 self._read |= zip(wanted, pool.map(self._one, wanted.values()), strict=True)
 
-    def read(self, artifact: Artifact) -> Read:
+    def read(self, artifact: Artifact) -> Reading:
         """Return what is in an artifact. Raises `NoVerdictError`."""
         self.fetch([artifact])
         return self._read[artifact.id]
+
+    def without(self, source: Source) -> Reading:
+        """Return what a source shows that has no artifact: nothing."""
+        return Reading(source, self._rows)
 
     def path(self, artifact: Artifact) -> Path:
         """Return where an artifact's bytes are kept."""
@@ -74,7 +63,7 @@ class Archives:
                 "(`actions/upload-artifact/merge`), which costs one call a side, or wait until the limit is reset"
             )
 
-    def _one(self, artifact: Artifact) -> Read:
+    def _one(self, artifact: Artifact) -> Reading:
         path = self.path(artifact)
         try:
             with path.open("w+b") as file:
@@ -85,9 +74,9 @@ class Archives:
             ) from None
         source = Source(artifact.name, artifact, arrived.sha256, artifact.run_id, fault=arrived.fault)
         if arrived.fault:
-            return Read(source)
+            return self.without(source)
         try:
             with open_tree(path) as tree:
-                return Read(source, tuple(BundleReader(tree, source).sides()))
+                return keep(source, self._rows, BundleReader(tree, source).sides())
         except ArchiveError as error:
-            return Read(source._replace(fault=error.fault))
+            return self.without(source._replace(fault=error.fault))

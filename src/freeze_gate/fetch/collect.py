@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from freeze_gate.event import Event
 from freeze_gate.evidence.checks import FIRST, RERUN
+from freeze_gate.evidence.kept import Reading
+from freeze_gate.evidence.made import Made
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.evidence.side import Artifact, Fault, Other, Side, Source
-from freeze_gate.fetch.archives import Archives, Read
+from freeze_gate.fetch.archives import Archives
 from freeze_gate.fetch.attempts import Attempts
 from freeze_gate.fetch.choose import Choice, are_attempts, settle
 from freeze_gate.fetch.naming import Candidate, Slot, slot_of_artifact, slots_of_name
@@ -50,10 +52,12 @@ class Collector:
             tuple(_others(slots, choices)),
         )
 
-    def others(self, artifacts: Sequence[Artifact]) -> tuple[Other, ...]:
+    def others(self, artifacts: Sequence[Artifact]) -> Sequence[Other]:
         """Read what other attempts left; one that cannot be read is an entry of its own. Raises `NoVerdictError`."""
         self._archives.fetch(artifacts)
-        return tuple(other for artifact in artifacts for other in _as_others(self._archives.read(artifact)))
+        shown = [gather([self._archives.read(artifact)]) for artifact in artifacts]
+        entries = [(each, name) for each in shown for name in ([None] if each.sources[0].fault else each.sides)]
+        return Made(len(entries), lambda place: _other(*entries[place]))
 
     def _run_id(self, wanted: Wanted) -> int:
         return wanted.run_id or self._event.run_id
@@ -108,23 +112,21 @@ class Collector:
         return said or self._placed.get(candidate.artifact.id)
 
     def _shown(self, side: str, choices: Iterable[Choice], run_id: int) -> Shown:
-        mine = [self._chosen(choice, run_id) for choice in choices if choice.side == side]
-        return gather((read.source for read in mine), (found for read in mine for found in read.sides))
+        return gather(self._chosen(choice, run_id) for choice in choices if choice.side == side)
 
-    def _chosen(self, choice: Choice, run_id: int) -> Read:
+    def _chosen(self, choice: Choice, run_id: int) -> Reading:
         """Return what was read of a choice, with what GitHub says of its run."""
         if choice.candidate is None:
             newest = self._attempts.known(run_id)
-            return Read(Source(choice.label, run_id=run_id, newest_attempt=newest, fault=choice.fault))
+            source = Source(choice.label, run_id=run_id, newest_attempt=newest, fault=choice.fault)
+            return self._archives.without(source)
         artifact = choice.candidate.artifact
         read = self._archives.read(artifact)
         of_run = artifact.run_id or run_id
         attempt = choice.candidate.attempt or self._placed.get(artifact.id)
-        return read.shown_as(
-            read.source._replace(
-                label=choice.label, run_id=of_run, attempt=attempt, newest_attempt=self._attempts.known(of_run)
-            )
-        )
+        newest = self._attempts.known(of_run)
+        source = read.source._replace(label=choice.label, run_id=of_run, attempt=attempt, newest_attempt=newest)
+        return read._replace(source=source)
 
 
 def _is_there(wanted: Wanted, listing: Sequence[Artifact], several: int) -> bool:
@@ -143,7 +145,5 @@ def _others(slots: Iterable[Slot], choices: Iterable[Choice]) -> Iterable[Artifa
     return [artifact for artifact in found.values() if artifact.id not in ids and artifact.digest not in digests]
 
 
-def _as_others(read: Read) -> list[Other]:
-    if read.source.fault:
-        return [Other(None, Side(read.source))]
-    return [Other(name, side) for name, side in read.sides]
+def _other(shown: Shown, name: str | None) -> Other:
+    return Other(name, Side(shown.sources[0]) if name is None else shown.sides[name])

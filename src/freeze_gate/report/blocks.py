@@ -1,6 +1,7 @@
 """The blocks that a page is built of, from cells and lines that are Markdown already, and how a page stays small."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,10 +13,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def bullets(items: Sequence[T], most: int = 20, show: Callable[[T], str] = str) -> str:
-    """Return a list of at most `most` items; the others are counted, and never looked at."""
-    more = [f"and {len(items) - most} more"] if len(items) > most else []
-    return "".join(f"- {line}\n" for line in [*map(show, items[:most]), *more])
+def bullets(items: Iterable[T], most: int = 20, show: Callable[[T], str] = str) -> str:
+    """Return a list of at most `most` items; the others are counted, and never shown."""
+    left = iter(items)
+    lines = [show(item) for item in islice(left, most)]
+    more = sum(1 for _ in left)
+    return "".join(f"- {line}\n" for line in [*lines, *([f"and {more} more"] if more else [])])
 
 
 def fit(blocks: Iterable[str], budget: int) -> str:

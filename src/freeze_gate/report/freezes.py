@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import islice
 from typing import Final
 
 from freeze_gate.evidence.side import Pair
@@ -13,6 +14,7 @@ from freeze_gate.report.lines import MISSING
 from freeze_gate.report.view import View
 from freeze_gate.verdict.case import Case, Result, Verdict
 from freeze_gate.verdict.policy import Freeze
+from freeze_gate.verdict.table import FailureClass
 
 _PROBLEMS: Final = 15
 _ENTRIES: Final = 20  # a reviewer who needs more has another problem than a flake
@@ -22,15 +24,13 @@ def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
     """Return the blocks about the policy file: that it is unusable, what it says of each flake, what to paste."""
     if case.policy.state == "unusable":
         yield _unusable(case, view)
-    flakes = [
-        (pair, verdict) for pair, verdict in zip(case.pairs, result.verdicts, strict=True) if verdict.freeze_allowed
-    ]
-    said = [words for pair, verdict in flakes for words in _said(pair, verdict)]
+    flakes = result.red[FailureClass.HARNESS_FLAKE]
+    said = bullets(words for place in flakes for words in _said(case.pairs[place], result.verdicts[place]))
     if said:
-        yield f"Freezes, as {code(view.policy)} has them:\n\n{bullets(said)}"
-    wanting = [verdict for pair, verdict in flakes if proven(pair) and _wants_entry(verdict)]
-    if wanting and case.policy.state != "unusable":
-        yield _paste_ready(case, wanting, view)
+        yield f"Freezes, as {code(view.policy)} has them:\n\n{said}"
+    if case.policy.state != "unusable":
+        found = ((case.pairs[place], result.verdicts[place]) for place in flakes)
+        yield from _paste_ready(case, (verdict for pair, verdict in found if _wants_entry(pair, verdict)), view)
 
 
 def _said(pair: Pair, verdict: Verdict) -> Iterator[str]:
@@ -41,8 +41,8 @@ def _said(pair: Pair, verdict: Verdict) -> Iterator[str]:
         yield f"{name}: {_WORDS[verdict.standing.state](verdict.standing.freeze)}"
 
 
-def _wants_entry(verdict: Verdict) -> bool:
-    return not verdict.standing or verdict.standing.state in ("expired", "other_digest")
+def _wants_entry(pair: Pair, verdict: Verdict) -> bool:
+    return proven(pair) and (not verdict.standing or verdict.standing.state in ("expired", "other_digest"))
 
 
 def _unusable(case: Case, view: View) -> str:
@@ -87,14 +87,15 @@ _WORDS: Final[dict[str, Callable[[Freeze], str]]] = {
 }
 
 
-def _paste_ready(case: Case, verdicts: list[Verdict], view: View) -> str:
-    entries = "".join(_entry(case, verdict) for verdict in verdicts[:_ENTRIES])
-    more = len(verdicts) - _ENTRIES
-    return (
-        f"For a reviewer who takes this on, under `freezes:` in {code(view.policy)} on the default branch. What is "
-        f"left open is left open on purpose:\n\n{fence(entries, 'yaml')}"
-        + (f"\n{more} more flakes have no entry yet.\n" if more > 0 else "")
-    )
+def _paste_ready(case: Case, verdicts: Iterator[Verdict], view: View) -> Iterator[str]:
+    entries = "".join(_entry(case, verdict) for verdict in islice(verdicts, _ENTRIES))
+    more = sum(1 for _ in verdicts)
+    if entries:
+        yield (
+            f"For a reviewer who takes this on, under `freezes:` in {code(view.policy)} on the default branch. What is "
+            f"left open is left open on purpose:\n\n{fence(entries, 'yaml')}"
+            + (f"\n{more} more flakes have no entry yet.\n" if more else "")
+        )
 
 
 def _entry(case: Case, verdict: Verdict) -> str:

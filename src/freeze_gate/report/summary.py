@@ -1,7 +1,7 @@
 """The step summary: the four lines, why, what next, and everything that a reader needs to check it."""
 
-from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from freeze_gate.evidence.side import Other
@@ -13,7 +13,7 @@ from freeze_gate.report.lines import CLOSED, MISSING, four_lines
 from freeze_gate.report.sides import side_by_side
 from freeze_gate.report.view import View
 from freeze_gate.verdict.case import Case, Result, Verdict
-from freeze_gate.verdict.decide import severity
+from freeze_gate.verdict.table import FailureClass
 
 MAX_BYTES: Final = 800 * 1024
 """Of the 1,024 KiB beyond which the runner drops a whole summary, and the 900 that are promised: room for "Posted"."""
@@ -81,19 +81,18 @@ def _request(result: Result, view: View) -> str:
 
 
 def _all_pairs(result: Result, view: View) -> Iterator[str]:
-    red = sorted((verdict for verdict in result.verdicts if not verdict.green), key=severity)
-    counts = Counter(verdict.failure_class.value for verdict in red)
-    told = [f"{count} {code(name)}" for name, count in counts.items()]
+    red = list(chain(*result.red.values()))
+    told = [f"{len(places)} {code(kind.value)}" for kind, places in result.red.items() if places]
     green = len(result.verdicts) - len(red)
     yield f"{len(result.verdicts)} pairs: {', '.join([*told, f'{green} green' if green else ''] if green else told)}.\n"
     if red:
         yield table(
             ("fixture", "fixture_sha256", "failure_class", "freeze_allowed", "fixture_path", "reason", "freeze"),
-            (_row(verdict, view) for verdict in red[:_PAIRS]),
+            (_row(result.verdicts[place], view) for place in red[:_PAIRS]),
         )
     if len(red) > _PAIRS:
         yield f"{len(red) - _PAIRS} more pairs are not green; the verdict file names them all.\n"
-    if not result.freeze_allowed and any(verdict.freeze_allowed for verdict in red):
+    if not result.freeze_allowed and result.red[FailureClass.HARNESS_FLAKE]:
         yield (
             "A `true` in this table would be a request for that pair alone, red on purpose until a reviewer merges a "
             "freeze. It clears no other pair and no miss of another job, and nothing is requested while another pair "
@@ -139,7 +138,7 @@ def _circumstances(case: Case, result: Result) -> Iterator[str]:
             "This set was judged without `expected-fixtures`: a fixture that vanished from both runs was not missed. "
             "List the ids there to make it visible.\n"
         )
-    if case.fail_on == "never" and not all(verdict.green for verdict in result.verdicts) and not result.freeze_active:
+    if case.fail_on == "never" and not result.verdict.green and not result.freeze_active:
         yield "**Observation only** (`fail-on: never`): this would block, and the exit code is 0 all the same.\n"
 
 

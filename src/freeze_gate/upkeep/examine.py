@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, Bench
+from freeze_gate.evidence.kept import keep
 from freeze_gate.evidence.pairing import gather
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
@@ -20,6 +21,7 @@ from freeze_gate.evidence.record import (
 from freeze_gate.evidence.side import Side, Source
 from freeze_gate.evidence.tree import reading
 from freeze_gate.policy_file import read_policy
+from freeze_gate.shelf import temporary_shelf
 from freeze_gate.upkeep.git_attributes import checkout_of, keeps_bytes
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.policy import lapse, too_long
@@ -116,9 +118,10 @@ def _members(path: Path, tree: Tree, prefix: str) -> Iterator[Remark]:
     sides = list(BundleReader(tree, source).sides())
     for file, (_, side) in zip(files, sides, strict=True):
         yield from _member(tree, file, side, prefix)
-    for fixture_id, side in gather([source], sides).sides.items():
-        if side.fault and side.fault.check == "record-duplicate":
-            yield Remark(f"{path}: {fixture_id}: {side.fault.check}: {side.fault.detail}")
+    with temporary_shelf() as shelf:
+        for fixture_id, side in gather([keep(source, shelf, sides)]).sides.items():
+            if side.fault and side.fault.check == "record-duplicate":
+                yield Remark(f"{path}: {fixture_id}: {side.fault.check}: {side.fault.detail}")
     for root in sorted({file.root for file in files}):
         yield from _pitfalls(path, tree, root, prefix)
 
@@ -134,7 +137,7 @@ def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[R
 
 
 def _pitfalls(path: Path, tree: Tree, root: str, prefix: str) -> Iterator[Remark]:
-    pins = [name for name in tree.sizes if name.startswith(f"{root}fixtures/")]
+    pins = [name for name in sorted(tree) if name.startswith(f"{root}fixtures/")]
     if _is_hidden(root):
         yield _hidden(prefix + root)
     yield from (_hidden(prefix + name) for name in pins if _is_hidden(name.removeprefix(root)))

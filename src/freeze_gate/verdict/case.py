@@ -1,5 +1,6 @@
 """The two values around the decision, both kept in `verdict.json`: the case that goes in, the result that comes out."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -24,14 +25,14 @@ class Case(NamedTuple):
     """
 
     in_gate: bool
-    pairs: tuple[Pair, ...]
+    pairs: Sequence[Pair]
     today: date
     fail_on: str = "unfrozen"
     repository: str | None = None
     pull_request: int | None = None
     from_fork: bool = False
     expected: tuple[str, ...] = ()
-    earlier: tuple[Other, ...] = ()
+    earlier: Sequence[Other] = ()
     policy: PolicyReading = NOT_ASKED
     limits: Limits = Limits()
 
@@ -69,7 +70,8 @@ class Verdict(NamedTuple):
 class Result(NamedTuple):
     """The outcome of a run: the deciding pair's verdict, what follows from all of them, and the exit code.
 
-    `deciding` is an index into `verdicts`, which stand in the order of the case's pairs.
+    `deciding` is an index into `verdicts`, which stand in the order of the case's pairs; `red` has the indices of those
+    that are not green by their class, worst first.
     """
 
     deciding: int
@@ -78,7 +80,8 @@ class Result(NamedTuple):
     freeze_allowed: bool
     freeze_active: bool
     exit_code: int
-    verdicts: tuple[Verdict, ...]
+    verdicts: Sequence[Verdict]
+    red: Mapping[FailureClass, Sequence[int]]
 
     @property
     def verdict(self) -> Verdict:

@@ -1,5 +1,6 @@
 """The one function that reaches a verdict: for the action, for `classify`, and for a stored verdict computed again."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.checks import (
@@ -14,7 +15,8 @@ from freeze_gate.evidence.checks import (
     findings,
     in_force,
 )
-from freeze_gate.evidence.side import Pair, Side
+from freeze_gate.evidence.made import Made
+from freeze_gate.evidence.side import Other, Pair, Side
 from freeze_gate.verdict.case import GREEN, Case, Result, Verdict
 from freeze_gate.verdict.policy import Standing, standing
 from freeze_gate.verdict.table import FailureClass, RunRecord, decide, freeze_allowed
@@ -37,32 +39,46 @@ class _Rules(NamedTuple):
 
 
 def judge(case: Case, rules: int = RULES_VERSION) -> Result:
-    """Reach the verdict of every pair and what follows from all of them, by the rules of a version."""
+    """Reach the verdict of every pair and what follows from all of them, by the rules of a version.
+
+    The verdicts are not kept but reached again whenever one is looked at: it takes less than to read its pair.
+    """
     bench, checks = _bench(case), _Rules(in_force(EVIDENCE_CHECKS, rules), in_force(DOOR_CHECKS, rules))
-    verdicts = tuple(_verdict(pair, bench, case, checks) for pair in case.pairs)
-    red = [verdict for verdict in verdicts if not verdict.green]
-    deciding = min(range(len(verdicts)), key=lambda index: severity(verdicts[index]))
-    allowed = bool(red) and all(verdict.freeze_allowed for verdict in red)
-    active = bool(red) and all(verdict.frozen for verdict in red)
+    verdicts = Made(len(case.pairs), lambda place: _verdict(case.pairs[place], bench, case, checks))
+    red: dict[FailureClass, list[int]] = {kind: [] for kind in SEVERITY}
+    deciding, verdict, all_frozen = 0, verdicts[0], True
+    worst = _severity(verdict)
+    for place, each in enumerate(verdicts):
+        if (severity := _severity(each)) < worst:
+            deciding, verdict, worst = place, each, severity
+        if not each.green:
+            red[each.failure_class].append(place)
+            all_frozen = all_frozen and each.frozen
     return Result(
         deciding=deciding,
-        failure_class=verdicts[deciding].failure_class,
-        reason=verdicts[deciding].reason,
-        freeze_allowed=allowed,
-        freeze_active=active,
-        exit_code=int(bool(red) and not active and case.fail_on != "never"),
+        failure_class=verdict.failure_class,
+        reason=verdict.reason,
+        freeze_allowed=freeze_allowed(verdict.failure_class),  # a flake is the least: then every red pair is one
+        freeze_active=all_frozen and not verdict.green,
+        exit_code=int(not verdict.green and not all_frozen and case.fail_on != "never"),
         verdicts=verdicts,
+        red=red,
     )
 
 
 def _bench(case: Case) -> Bench:
-    earlier: dict[str | None, list[Side]] = {}
-    for other in case.earlier:
-        earlier.setdefault(other.fixture_id, []).append(other.side)
+    places: dict[str | None, list[int]] = {}
+    for place, other in enumerate(case.earlier):
+        places.setdefault(other.fixture_id, []).append(place)
+    earlier = {name: _sides(case.earlier, chosen) for name, chosen in places.items()}
     return Bench(case.in_gate, case.repository, case.policy.requires_sealed_oracle, earlier)
 
 
-def severity(verdict: Verdict) -> tuple[bool, int, str]:
+def _sides(others: Sequence[Other], places: Sequence[int]) -> Sequence[Side]:
+    return Made(len(places), lambda place: others[places[place]].side)
+
+
+def _severity(verdict: Verdict) -> tuple[bool, int, str]:
     """Sort verdicts worst first: green ones last, then by class, then by fixture id."""
     return verdict.green, SEVERITY.index(verdict.failure_class), verdict.fixture_id or ""
 

@@ -6,6 +6,7 @@ sides name it by its place there.
 """
 
 import json
+from collections.abc import Iterator
 from datetime import date
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
@@ -37,16 +38,44 @@ class TooLargeError(FreezeGateError):
 
 def encode(case: Case, result: Result, header: Header = OURS, most: int = MAX_BYTES) -> bytes:
     """Write a case with its result. Raises `TooLargeError` beyond `most` bytes."""
+    return b"".join(pieces(case, result, header, most))
+
+
+def pieces(case: Case, result: Result, header: Header = OURS, most: int = MAX_BYTES) -> Iterator[bytes]:
+    """Write a case with its result pair by pair, so that no more than one of them is in memory. Raises as `encode`."""
     document = {
         "schema": SCHEMA,
         "tool": header._asdict(),
         "case": _case(case),
         "result": _result(result, header.rules),
     }
-    written = canonical(document)
-    if len(written) > most:
-        raise TooLargeError(f"the verdict document was not written: it would be over {most >> 20} MiB")
-    return written
+    left = most - 1
+    for piece in _streamed(document):
+        left -= len(piece)
+        if left < 0:
+            raise TooLargeError(f"the verdict document was not written: it would be over {most >> 20} MiB")
+        yield piece.encode("ascii")
+    yield b"\n"
+
+
+def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
+    """Write JSON as `_written` does, but piece by piece: an iterator is a list whose items are made one at a time."""
+    inner = f"{line} "
+    if isinstance(value, Iterator):
+        before = "["
+        for item in value:
+            yield f"{before}{inner}{_written(item, inner)}"
+            before = ","
+        yield "[]" if before == "[" else f"{line}]"
+    elif type(value) is dict and value:
+        before = "{"
+        for name in sorted(value):
+            yield f"{before}{inner}{encode_basestring_ascii(name)}: "
+            yield from _streamed(value[name], inner)
+            before = ","
+        yield f"{line}}}"
+    else:
+        yield _written(value, line)
 
 
 def canonical(document: Any) -> bytes:
@@ -71,19 +100,34 @@ def _written(value: Any, line: str = "\n") -> str:
 
 def _case(case: Case) -> dict[str, Any]:
     places: dict[Source, int] = {}
-    pairs = [
-        {"fixture_id": pair.fixture_id, "first": _side(pair.first, places), "rerun": _side(pair.rerun, places)}
-        for pair in case.pairs
-    ]
-    earlier = [{"fixture_id": other.fixture_id, "side": _side(other.side, places)} for other in case.earlier]
-    known = _known(case._replace(pairs=(), earlier=()))
-    return {**known, "pairs": pairs, "earlier": earlier, "sources": [_known(source) for source in places]}
+    if case.earlier:  # they stand before the pairs, whose sources come first all the same
+        for pair in case.pairs:
+            _place(pair.first, places)
+            _place(pair.rerun, places)
+    return {
+        **_known(case._replace(pairs=(), earlier=())),
+        "pairs": (
+            {"fixture_id": pair.fixture_id, "first": _side(pair.first, places), "rerun": _side(pair.rerun, places)}
+            for pair in case.pairs
+        ),
+        "earlier": ({"fixture_id": other.fixture_id, "side": _side(other.side, places)} for other in case.earlier),
+        "sources": (_known(source) for source in _listed(places)),
+    }
+
+
+def _place(side: Side, places: dict[Source, int]) -> int:
+    """Return the place of a side's source in the list of sources, which grows by those that are new."""
+    return places.setdefault(side.source, len(places))
+
+
+def _listed(places: dict[Source, int]) -> Iterator[Source]:
+    """List the sources, as many as there are once that is asked: `sources` stands behind all that names them."""
+    yield from places
 
 
 def _side(side: Side, places: dict[Source, int]) -> dict[str, Any]:
-    """Write a side with its source's place in the list of sources, which grows by those that are new."""
     known = {name: _known(value) for name, value in zip(Side._fields, side, strict=True) if value is not None}
-    return {**known, "source": places.setdefault(side.source, len(places))}
+    return {**known, "source": _place(side, places)}
 
 
 def _known(value: Any) -> Any:
@@ -97,7 +141,9 @@ def _known(value: Any) -> Any:
 
 
 def _result(result: Result, rules: int) -> dict[str, Any]:
-    return {**result._asdict(), "verdicts": [_verdict(verdict, rules) for verdict in result.verdicts]}
+    told = result._asdict()
+    del told["red"]  # the verdicts say it
+    return {**told, "verdicts": (_verdict(verdict, rules) for verdict in result.verdicts)}
 
 
 def _verdict(verdict: Verdict, rules: int) -> dict[str, Any]:

@@ -23,9 +23,7 @@ def plan(case: Case, result: Result, *, tickets: bool) -> Plan:
 
     Evidence from another repository opens no ticket: a stranger could fill the tracker with it.
     """
-    drifted = [
-        place for place, verdict in enumerate(result.verdicts) if verdict.failure_class is FailureClass.FIXTURE_DRIFT
-    ]
+    drifted = result.red[FailureClass.FIXTURE_DRIFT]
     label = result.freeze_allowed and not result.freeze_active
     if drifted and not tickets:
         return Plan(label, notes=("refresh tickets are switched off by the input `tickets`",))
@@ -33,5 +31,5 @@ def plan(case: Case, result: Result, *, tickets: bool) -> Plan:
         return Plan(
             label, notes=("the evidence comes from another repository, so no refresh ticket is opened or updated",)
         )
-    over_cap = tuple(str(result.verdicts[place].fixture_id) for place in drifted[MAX_TICKETS:])
+    over_cap = tuple(str(case.pairs[place].fixture_id) for place in drifted[MAX_TICKETS:])
     return Plan(label, tuple(drifted[:MAX_TICKETS]), over_cap)

@@ -1,0 +1,66 @@
+"""Lines in a file: any thread gets back what it put there, and a full disk is said in words."""
+
+import resource
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from freeze_gate.errors import NoVerdictError
+from freeze_gate.shelf import Shelf, temporary_shelf
+
+
+def test_lines_come_back_in_any_order_while_others_are_put_there() -> None:
+    """Eight threads that put and get in turns: each line is whole, and is found by its place."""
+
+    def work(thread: int) -> bool:
+        lines = [b"%d-%d " % (thread, number) + b"x" * (number * 37 % 9000) for number in range(200)]
+        places = []
+        for number, line in enumerate(lines):
+            places.append(shelf.put(line))
+            if shelf.get(places[number // 2]) != lines[number // 2] + b"\n":
+                return False
+        return [shelf.get(place) for place in reversed(places)] == [line + b"\n" for line in reversed(lines)]
+
+    with temporary_shelf() as shelf, ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+def test_nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither while it is used nor afterwards: the file has no name."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with temporary_shelf() as shelf:
+        shelf.put(b"a")
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_said_in_words() -> None:
+    """Sooner or later, but before anything that was lost is taken for evidence."""
+    words = r"File too large.*free some space"
+    with temporary_shelf() as shelf, _files_up_to(50_000), pytest.raises(NoVerdictError, match=words):
+        _fill(shelf)
+
+
+def _fill(shelf: Shelf) -> None:
+    for _ in range(20):
+        shelf.get(shelf.put(b"x" * 5000))
+
+
+@contextmanager
+def _files_up_to(size: int) -> Iterator[None]:
+    """Let this process write no file beyond a size: as a full disk, but for the words."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_no_temporary_folder_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A root file system that is read-only, for one."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(NoVerdictError, match="cannot be kept in a temporary file"), temporary_shelf():
+        pass

@@ -82,7 +82,7 @@ class Gate(NamedTuple):
         with ThreadPoolExecutor(3) as pool:
             policy = pool.submit(self._policy)
             target = pool.submit(self._target, tested)
-            earlier = pool.submit(self.collector.others, collected.others)
+            earlier = pool.submit(self.collector.others, collected)
         found = target.result()
         number = found.number if found.obstacle is None or found.number == self.event.pull_request else None
         return case._replace(policy=policy.result(), pull_request=number, earlier=earlier.result()), found

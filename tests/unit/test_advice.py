@@ -63,7 +63,7 @@ def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:
     ("given_pair", "words"),
     [
         (_absent(1), "press **Re-run jobs**, then **Re-run failed jobs**"),
-        (_absent(2), "put `{attempt}` into the artifact's name on both sides"),
+        (_absent(2), "has `{attempt}` in it on both sides"),
         (_absent(None), "`actions: read`"),
         (_absent(1, run_id=4243), "`actions: read`"),
     ],

@@ -67,7 +67,7 @@ def test_a_gap_between_attempts_is_none() -> None:
         (1, 1, "rerun", "only one attempt"),
         (1, None, "rerun", "only one attempt"),
         (None, 1, "rerun", "only one attempt"),
-        (1, 2, "rerun", "attempt 2 of this run left no"),
+        (1, 2, "rerun", "no later attempt left an artifact named b, and the run is at attempt 2"),
         (2, 2, "first", "{attempt}"),
         (None, 3, "first", "{attempt}"),
         (None, None, "first", "not known"),

@@ -31,10 +31,14 @@ def test_an_exact_name_is_that_name_alone() -> None:
     }
 
 
-def test_brackets_in_a_name_are_read_literally_where_such_a_name_is_there() -> None:
-    """`shard[1]` is a name before it is a glob."""
+def test_a_bracket_in_a_name_is_a_bracket() -> None:
+    """`shard[1]` may be an artifact's name, and stands for no other; so no bracket can spoil what stands beside it."""
     assert shown("shard[1]", artifact("shard[1]"), artifact("shard1")) == {"shard[1]": [("shard[1]", None)]}
-    assert shown("shard[1]", artifact("shard1")) == {"shard1": [("shard1", None)]}
+    assert shown("shard[1]", artifact("shard1")) == {"shard[1]": []}
+    for name in ("x[{attempt}]", "[{attempt}-z]", "[!{attempt}", "a]{attempt}[", "[*{attempt}?"):
+        held = name.replace("*", "star").replace("?", "q")
+        found = shown(name, *(artifact(held.replace("{attempt}", str(number))) for number in (1, 2)))
+        assert [[attempt for _, attempt in each] for each in found.values()] == [[2, 1]]
 
 
 def test_a_glob_makes_a_slot_of_each_name() -> None:

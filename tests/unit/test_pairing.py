@@ -33,7 +33,8 @@ def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:
 
 def reading(source: Source, *sides: tuple[str, Side]) -> Reading:
     """Return what was read of a source."""
-    return keep(source, Shelf(io.BytesIO()), sides)
+    shelf = Shelf(io.BytesIO())
+    return keep(source, shelf, sides) if sides or not source.fault else Reading(source, shelf)
 
 
 def only(*sides: Side) -> Side:
@@ -152,14 +153,15 @@ def test_nothing_vanishes(
     first: list[str], rerun: list[str], ours: tuple[Source, ...], theirs: tuple[Source, ...], expected: list[str]
 ) -> None:
     """Each id of either side, each expected one and each broken archive is in some pair, and each id in one only."""
-    pairs = pair_up(shown(*first, sources=ours), shown(*rerun, sources=theirs), expected)
+    runs = shown(*first, sources=ours), shown(*rerun, sources=theirs)
+    pairs = pair_up(*runs, expected)
     ids = [pair.fixture_id for pair in pairs if pair.fixture_id is not None]
     assert ids == sorted(set(ids))
     assert {*first, *rerun} <= set(ids) <= {*first, *rerun, *expected}
     assert pairs
-    for place, sources in enumerate((ours, theirs)):
+    for place, run in enumerate(runs):
         in_pairs = {(pair.first, pair.rerun)[place].source for pair in pairs}
-        assert {source for source in sources if source.fault} <= in_pairs
+        assert {source for source in run.sources if source.fault} <= in_pairs
     for pair in pairs:
         sound = pair.fixture_id in first and pair.fixture_id in rerun
         assert sound or pair.first.faults or pair.rerun.faults

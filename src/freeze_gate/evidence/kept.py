@@ -39,7 +39,10 @@ class Reading(NamedTuple):
 
 
 def keep(source: Source, rows: Rows, sides: Iterable[tuple[str, Side]]) -> Reading:
-    """Keep what a source shows, one side after the other. Raises what `rows` and `sides` raise."""
+    """Keep what a source shows, one side after the other. Raises what `rows` and `sides` raise.
+
+    One that shows nothing has a fault: a shard that lost its records must not vanish.
+    """
     places: dict[str, int] = {}
     attempts: set[int | None] = set()
     for fixture_id, side in sides:
@@ -47,6 +50,8 @@ def keep(source: Source, rows: Rows, sides: Iterable[tuple[str, Side]]) -> Readi
         places[fixture_id] = rows.put(json.dumps(row).encode("ascii"))
         if side.record and len(attempts) <= 1:
             attempts.add(side.record.run.run_attempt)
+    if not places:
+        return Reading(source._replace(fault=Fault("record-missing", "it holds no record")), rows)
     return Reading(source, rows, places, attempts.pop() if len(attempts) == 1 else None)
 
 

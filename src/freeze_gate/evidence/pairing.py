@@ -76,7 +76,7 @@ def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> Sequenc
 
     An id that one side lacks is a pair all the same, and so is an expected id (or a glob that matches nothing) that
     both lack. An archive that could not be read stands for the one side of such pairs; where no pair can stand for it,
-    it is a pair of its own, without an id, before all others.
+    it is a pair of its own, without an id, before all others. A rerun that was made before its first run is none.
     """
     shown = {*first.sides, *rerun.sides}
     names = sorted({*shown, *(name for name in expected if not _is_there(name, shown))})
@@ -86,9 +86,24 @@ def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> Sequenc
         if place < len(lost):
             return lost[place]
         name = names[place - len(lost)]
-        return Pair(name, _side(first, name), _side(rerun, name))
+        return _in_order(Pair(name, _side(first, name), _side(rerun, name)))
 
     return Made(len(lost) + len(names), pair)
+
+
+def _in_order(pair: Pair) -> Pair:
+    """Take away a rerun of an earlier attempt than the first run's: that attempt left it, and this one left none."""
+    first, rerun = _made_by(pair.first), _made_by(pair.rerun)
+    if not first or not rerun or first[0] != rerun[0] or first[1] <= rerun[1]:
+        return pair
+    detail = f"attempt {first[1]} left none; the newest is of attempt {rerun[1]}, before the first run's"
+    return pair._replace(rerun=Side(pair.rerun.source, fault=Fault("artifact-missing", detail)))
+
+
+def _made_by(side: Side) -> tuple[int, int] | None:
+    """Return the run and the attempt that made a side, where GitHub was asked about the run."""
+    attempt = side.source.attempt or (side.record.run.run_attempt if side.record else None)
+    return (side.source.run_id, attempt) if side.source.run_id and attempt else None
 
 
 def _is_there(expected: str, names: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Which attempt of a run was going on at a given time, for artifacts that say so neither by name nor by record."""
+"""Which attempt of a run was going on at a given time, for artifacts that do not say so by their name."""
 
 from freeze_gate.event import Event
 from freeze_gate.github.artifacts import get_attempt, get_run
@@ -11,11 +11,22 @@ class Attempts:
     def __init__(self, api: Api, event: Event) -> None:
         self._api = api
         self._newest = {event.run_id: event.run_attempt}
+        self._asked: set[int] = set()
         self._starts: dict[tuple[int, int], str | None] = {}
 
     def known(self, run_id: int) -> int | None:
         """Return the number of a run's newest attempt, where it is known without a question."""
         return self._newest.get(run_id)
+
+    def newest(self, run_id: int, at_least: int = 1) -> int:
+        """Return the number of a run's newest attempt. Asks where it is not known, or is below what was seen of it.
+
+        An event tells of the attempt that caused it, and another one may have begun since. Raises `ApiError`.
+        """
+        if self._newest.get(run_id, 0) < at_least and run_id not in self._asked:
+            self._asked.add(run_id)
+            self._newest[run_id] = max(get_run(self._api, run_id).attempt, self._newest.get(run_id, 0))
+        return self._newest[run_id]
 
     def at(self, run_id: int, created_at: str | None) -> int | None:
         """Return the attempt in whose time window an artifact was created; None where that is not certain.
@@ -25,15 +36,13 @@ class Attempts:
         """
         if created_at is None:
             return None
-        if run_id not in self._newest:
-            self._newest[run_id] = get_run(self._api, run_id).attempt
-        for attempt in range(self._newest[run_id], 0, -1):
+        for attempt in range(self.newest(run_id), 1, -1):
             started = self._start(run_id, attempt)
             if started is None or started == created_at:
                 return None
             if started < created_at:
                 return attempt
-        return None
+        return 1
 
     def _start(self, run_id: int, attempt: int) -> str | None:
         if (run_id, attempt) not in self._starts:

@@ -85,14 +85,16 @@ def _only_one(slot: Slot, attempt_of: PlaceOf, newest_attempt: int | None) -> li
     if len(slot.sides) == 1:
         return [Choice(slot.sides[0], slot.label, only)]
     attempt = attempt_of(only) or newest_attempt
+    copies = f" ({slot.copies} more with the same bytes count as one with it)" if slot.copies else ""
     if attempt != 1:
+        cure = f"put {ATTEMPT} into the artifact's name, or rerun in a separate run, so that the earlier one is kept"
         detail = (
-            f"only attempt {attempt or '(not known)'} left an artifact named {slot.label}; put {ATTEMPT} into the "
-            "artifact's name, or rerun in a separate run, so that the earlier one is kept"
+            f"only attempt {attempt or '(not known)'} left an artifact named {slot.label}{copies}"
+            f"{'' if ATTEMPT in slot.label else f'; {cure}'}"
         )
         return [Choice(FIRST, slot.label, fault=_missing(detail)), Choice(RERUN, slot.label, only)]
     detail = (
-        f"attempt {newest_attempt} of this run left no artifact named {slot.label}"
+        f"no later attempt left an artifact named {slot.label}{copies}, and the run is at attempt {newest_attempt}"
         if (newest_attempt or 1) > 1
         else "there is only one attempt of this run yet; "
         'press "Re-run failed jobs" to have a second one to compare with'

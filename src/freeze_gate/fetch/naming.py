@@ -1,6 +1,5 @@
 """Which artifacts a name, a glob or an id stands for, grouped by what they are called without their attempt. Pure."""
 
-import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -8,8 +7,10 @@ from typing import Final, NamedTuple
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.inputs import ATTEMPT
 
-_MARK: Final = "\0"  # stands for {attempt} while a glob is translated; no artifact's name can hold it
 _ATTEMPT: Final = r"[1-9][0-9]{0,8}"
+_WILD: Final = {"*": ".*", "?": ".", ATTEMPT: f"(?P<attempt>{_ATTEMPT})"}
+"""What stands for something else in a name. A bracket stands for itself: an artifact's name may hold one, but no *."""
+_PARTS: Final = re.compile(f"({'|'.join(map(re.escape, _WILD))})")
 _SMALL_NUMBER: Final = re.compile(r"(?<![0-9])[1-9][0-9]{0,2}(?![0-9])")
 _FEW: Final = 9  # attempts of a run that GitHub was not asked about
 
@@ -24,7 +25,8 @@ class Candidate(NamedTuple):
 class Slot(NamedTuple):
     """Candidates of one name, newest first, and the sides that they are for: both means the newest two attempts.
 
-    `others` are all artifacts that attempts of this name left: they are read before a flake is said.
+    `others` are all artifacts that attempts of this name left: they are read before a flake is said. `copies` were left
+    out of the candidates because another one has the same bytes.
     """
 
     label: str
@@ -32,6 +34,7 @@ class Slot(NamedTuple):
     candidates: tuple[Candidate, ...]
     others: tuple[Artifact, ...] = ()
     fault: Fault | None = None
+    copies: int = 0
 
     @property
     def needed(self) -> tuple[Artifact, ...]:
@@ -62,6 +65,19 @@ def slots_of_name(
     return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing, attempts)
 
 
+def up_to(slot: Slot, artifact_id: int, sides: tuple[str, ...]) -> Slot | None:
+    """Return a slot for both sides, without what is newer than one of its candidates; None where it is none of them."""
+    ids = [candidate.artifact.id for candidate in slot.candidates]
+    if artifact_id not in ids:
+        return None
+    return slot._replace(sides=sides, candidates=slot.candidates[ids.index(artifact_id) :])
+
+
+def attempt_in_name(artifact: Artifact) -> int | None:
+    """Return the attempt that the name of an artifact ends in, as the capture action's do."""
+    return _apart(artifact)[1]
+
+
 def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact], attempts: int | None = None) -> Slot:
     """Return the slot of an artifact that was named by its id: nothing to choose, but other attempts to know of."""
     _, attempt = _apart(artifact)
@@ -73,10 +89,10 @@ def _literally(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]
 
 
 def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
-    pattern = re.compile(fnmatch.translate(name.replace(ATTEMPT, _MARK)).replace(_MARK, rf"(?P<attempt>{_ATTEMPT})"))
+    pattern = re.compile("".join(_WILD.get(part) or re.escape(part) for part in _PARTS.split(name)), re.DOTALL)
 
     def match(artifact: Artifact) -> tuple[str, int | None] | None:
-        found = pattern.match(artifact.name)
+        found = pattern.fullmatch(artifact.name)
         if not found or "attempt" not in pattern.groupindex:
             return _apart(artifact) if found else None
         start, end = found.span("attempt")
@@ -96,7 +112,8 @@ def _slot(label: str, sides: tuple[str, ...], group: Sequence[Candidate]) -> Slo
         detail = f"all {len(group)} artifacts named {label} have expired"
         return Slot(label, sides, tuple(group), fault=Fault("artifact-expired", detail))
     newest_first = sorted(group, key=lambda each: (each.attempt or 0, each.artifact.created_at or ""), reverse=True)
-    return Slot(label, sides, tuple(_distinct(newest_first)))
+    distinct = tuple(_distinct(newest_first))
+    return Slot(label, sides, distinct, copies=len(newest_first) - len(distinct))
 
 
 def _distinct(candidates: Iterable[Candidate]) -> Iterator[Candidate]:

@@ -142,9 +142,9 @@ _ONE_ATTEMPT: Final = (
     "nothing."
 )
 _OTHER_ATTEMPT_GONE: Final = (
-    "The run has had several attempts, and the artifact of this one is not there: put `{attempt}` into the artifact's "
-    "name on both sides, so that no attempt takes another's place, or make the rerun a run of its own. Then press "
-    "**Re-run jobs**, and **Re-run failed jobs** after it."
+    "Look in the log of the attempt that left nothing: it was skipped, cancelled or ended before its upload. If it did "
+    "upload, see that the gate's job has `actions: read`, and that the artifact's name has `{attempt}` in it on both "
+    "sides, so that no attempt takes another's place. Then press **Re-run jobs**, until both sides have left evidence."
 )
 _FROZEN: Final = "Nothing to press: a reviewer's freeze mutes this until its last day. Use the time to repair the lane."
 _POLICY_FIRST: Final = (

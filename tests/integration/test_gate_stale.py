@@ -1,0 +1,246 @@
+"""What is left over, not listed yet, or hides its attempt: none of it makes a pair, and nothing of it vanishes."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.integration.gate_run import Capture, Job, api_calls, bundle, capture, zipped
+from tests.integration.test_gate_attempts import BY_ATTEMPT, GLOBS, ONE_NAME, dropped, failed, shard, sides
+from tests.integration.test_gate_events import workflow_run
+from tests.integration.test_gate_trouble import POLICY, policy
+from tests.standin.state import Artifact
+
+TWO_NAMES = {"first_artifact": "first-{attempt}", "rerun_artifact": "rerun-{attempt}"}
+PLAIN = {"first_artifact": "first", "rerun_artifact": "rerun"}
+
+
+def ids(first: Artifact, rerun: Artifact) -> dict[str, str]:
+    """Return the inputs that name two artifacts by their ids alone."""
+    given = {"first_artifact_id": str(first.id), "rerun_artifact_id": str(rerun.id)}
+    return {"first_artifact": "", "rerun_artifact": "", **given}
+
+
+def upload(job: Job, inputs: dict[str, str], side: str, made: Capture, **facts: Any) -> Artifact:
+    """Upload a capture under the name that the inputs have for its side and its attempt."""
+    attempt = made.record.run.run_attempt or 0
+    return job.upload(inputs[f"{side}_artifact"].replace("{attempt}", str(attempt)), made, attempt=attempt, **facts)
+
+
+# ---- not listed yet ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
+def test_older_attempts_are_not_judged_while_the_newest_is_not_listed(job: Job, inputs: dict[str, str]) -> None:
+    """Attempts 1 and 2 would be a flake, which a freeze may mute; attempt 3 failed."""
+    job.attempts(3)
+    for made in (dropped(1), capture(2)):
+        upload(job, inputs, "first", made)
+    newest = upload(job, inputs, "rerun", failed(3), listed_after=1)
+
+    outcome = job.gate(wait_seconds="60", **inputs)
+
+    assert outcome.said == ("unclassified", False, "split-oracle")
+    assert sides(outcome)[1] == str(newest.id)
+
+
+@pytest.mark.parametrize("inputs", [TWO_NAMES, PLAIN], ids=["{attempt}", "plain names"])
+@pytest.mark.parametrize("late", ["first", "rerun"])
+def test_neither_side_is_taken_from_an_older_attempt_while_its_own_is_not_listed(
+    job: Job, inputs: dict[str, str], late: str
+) -> None:
+    """Whichever of two jobs of the second attempt is listed late, its fail is seen."""
+    job.attempts(2)
+    for side in ("first", "rerun"):
+        upload(job, inputs, side, dropped(1) if side == "first" else capture(1))
+        upload(job, inputs, side, failed(2) if side == late else dropped(2), listed_after=int(side == late))
+
+    outcome = job.gate(wait_seconds="60", **inputs)
+
+    assert outcome.said == ("unclassified", False, "split-oracle")
+
+
+def test_an_artifact_that_never_comes_is_not_waited_for_for_ever(job: Job) -> None:
+    """The gate's job alone was run again: what the attempts before it left is all there is."""
+    job.attempts(3)
+    for made in (dropped(1), capture(2)):
+        upload(job, BY_ATTEMPT, "first", made)
+
+    outcome = job.gate(wait_seconds="3", **BY_ATTEMPT)
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert len([call for call in api_calls(job.github) if call.endswith("/artifacts")]) == 2
+
+
+def test_nothing_is_waited_for_where_ids_say_all(job: Job) -> None:
+    """Of another run, while the gate's own has no artifact at all."""
+    other = job.repository.add_run(77)
+    first, rerun = (job.upload(name, failed(1, run_id=77), run=other) for name in ("first", "rerun"))
+
+    outcome = job.gate(wait_seconds="60", **ids(first, rerun))
+
+    assert outcome.said == ("property_miss", False, "both-oracles-failed")
+    assert [call for call in api_calls(job.github) if call.endswith("/4242/artifacts")] == [
+        "GET actions/runs/4242/artifacts"
+    ]
+
+
+# ---- which attempt made it -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inputs", [TWO_NAMES, PLAIN], ids=["{attempt}", "plain names"])
+def test_a_rerun_that_was_made_before_its_first_run_is_none(job: Job, inputs: dict[str, str]) -> None:
+    """The second attempt's rerun left nothing, and that of the first attempt is no rerun of it."""
+    job.attempts(2)
+    for side, made in (("first", capture(1)), ("rerun", capture(1)), ("first", dropped(2))):
+        upload(job, inputs, side, made)
+
+    outcome = job.gate(**inputs)
+
+    assert outcome.said == ("unclassified", False, "artifact-missing")
+    assert "the rerun: attempt 2 left none; the newest is of attempt 1, before the first run" in outcome.text
+    assert not job.pull.issue.labels
+
+
+@pytest.mark.parametrize("window", [1, 2])
+def test_records_of_two_attempts_that_came_in_one_are_no_two_runs(job: Job, window: int) -> None:
+    """A bundle that a runner kept from the attempt before, or one that speaks of an attempt to come."""
+    job.attempts(2)
+    for made in (dropped(1), capture(2)):
+        job.upload("bundle", made, attempt=window)
+
+    assert job.gate(**ONE_NAME).said == ("unclassified", False, "run-mismatch")
+
+
+@pytest.mark.parametrize("named", ["names", "ids"])
+@pytest.mark.parametrize("first", [capture(1), dropped(1)], ids=["green", "flake"])
+def test_a_record_of_another_attempt_than_its_upload_s_is_no_evidence(job: Job, named: str, first: Capture) -> None:
+    """It says attempt 1, and was uploaded during the second."""
+    job.attempts(2)
+    made = [job.upload("first", first, attempt=2), job.upload("rerun", capture(2), attempt=2)]
+
+    outcome = job.gate(**(ids(*made) if named == "ids" else {}))
+
+    assert outcome.said == ("unclassified", False, "run-mismatch")
+    assert "the record is from attempt 1, the artifact from attempt 2" in outcome.text
+
+
+def test_an_event_may_tell_of_an_attempt_that_is_not_the_newest_any_more(job: Job) -> None:
+    """`workflow_run` after attempt 1, judged when attempt 2 is over: the run is asked, and the newest is judged."""
+    workflow_run(job)
+    job.run.attempts = ["2026-11-29T08:00:00Z", "2026-11-29T09:00:00Z"]
+    for attempt in (1, 2):
+        upload(job, TWO_NAMES, "first", dropped(attempt))
+        upload(job, TWO_NAMES, "rerun", capture(attempt))
+
+    outcome = job.gate(**TWO_NAMES)
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert sides(outcome) == [str(artifact.id) for artifact in job.run.artifacts[2:]]
+
+
+def test_how_many_attempts_another_run_had_is_no_guess(job: Job) -> None:
+    """Where one of two left an artifact, nobody is told to make a second attempt."""
+    other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
+    job.upload("bundle", failed(1, run_id=77), run=other, attempt=1)
+
+    outcome = job.gate(first_run_id="77", rerun_run_id="77", **ONE_NAME)
+
+    assert outcome.said == ("unclassified", False, "artifact-missing")
+    assert "only one attempt" not in outcome.text
+    assert "the run is at attempt 2" in outcome.text
+
+
+@pytest.mark.parametrize("listed", [0, 9], ids=["listed", "not listed"])
+def test_the_rerun_s_id_beside_the_first_s_attempts_is_exact(job: Job, listed: int) -> None:
+    """The first is the newest attempt before it, whatever came later and however late the listing is."""
+    job.attempts(3)
+    made = [job.upload(f"bundle-{n}", one, attempt=n) for n, one in ((1, failed(1)), (2, dropped(2)), (3, capture(3)))]
+    made[1].listed_after = listed
+    inputs = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{attempt}"}
+
+    outcome = job.gate(wait_seconds="0", **inputs, rerun_artifact_id=str(made[1].id))
+
+    assert outcome.said == ("unclassified", False, "split-oracle")
+    assert sides(outcome) == [str(made[0].id), str(made[1].id)]
+
+
+def test_an_id_of_another_run_than_the_one_that_was_named_is_an_input_error(job: Job) -> None:
+    """One of the two inputs is wrong, and nobody can say which."""
+    job.repository.add_run(77)
+    job.pair()
+
+    outcome = job.gate(**ids(*job.run.artifacts), first_run_id="77")
+
+    assert (outcome.code, outcome.said) == (2, ("unclassified", False, ""))
+    assert "inputs first-artifact-id and first-run-id" in outcome.log
+
+
+def test_equal_bytes_that_count_as_one_are_named(job: Job) -> None:
+    """The second attempt did upload something: the same once more."""
+    job.attempts(2)
+    payload = bundle(dropped(1))
+    for attempt in (1, 2):
+        job.run.add_artifact("bundle", payload, created_at=f"2026-11-29T{7 + attempt:02}:10:00Z")
+
+    outcome = job.gate(**ONE_NAME)
+
+    assert outcome.said[0] == "unclassified"
+    assert "1 more with the same bytes count as one with it" in outcome.text
+
+
+# ---- what other attempts left --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("earlier", "first", "rerun"),
+    [
+        ("bundle-ab", "bundle-cd", "bundle-ef"),
+        ("try-1-bundle-1", "try-2-bundle-2", "try-2-rerun-2"),
+        ("first_attempt01", "first_attempt02", "rerun_attempt02"),
+        ("First-1", "first-2", "rerun-2"),
+    ],
+    ids=["free names", "two numbers", "padded", "case"],
+)
+def test_a_name_that_hides_its_attempt_hides_no_fail(job: Job, earlier: str, first: str, rerun: str) -> None:
+    """P24: where an attempt left nothing under a name that tells, all that it left is looked at before a flake."""
+    job.attempts(2)
+    job.upload(earlier, failed(1), attempt=1)
+    job.run.add_artifact("coverage", b"no zip", created_at="2026-11-29T08:12:00Z")
+    made = job.upload(first, dropped(2), attempt=2), job.upload(rerun, capture(2), attempt=2)
+
+    assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+
+
+def test_what_is_no_evidence_closes_no_door(job: Job) -> None:
+    """The other attempt left a build and a log, and what the same attempt left besides is not even read."""
+    job.attempts(2)
+    job.run.add_artifact("build", b"no zip", created_at="2026-11-29T08:10:00Z")
+    job.run.add_artifact("log", zipped({"log.txt": b"cancelled"}), created_at="2026-11-29T08:11:00Z")
+    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", capture(2), attempt=2)
+    job.upload("bundle-gh", failed(2), attempt=2)
+
+    assert job.gate(**ids(*made)).said == ("harness_flake", True, "transport-fault")
+    assert len([call for call in api_calls(job.github) if call.endswith("/zip")]) == 4
+
+
+# ---- shards that hold nothing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lost", [("first", "rerun"), ("first",), ("rerun",)], ids="+".join)
+@pytest.mark.parametrize("first", [capture(1), dropped(1)], ids=["green", "frozen"])
+def test_a_shard_without_a_record_cannot_vanish(job: Job, lost: tuple[str, ...], first: Capture) -> None:
+    """A7 in a set: neither beside green pairs, nor beside a flake that a freeze mutes."""
+    job.repository.add_file(POLICY, policy())
+    job.upload("first-0", first)
+    job.upload("rerun-0", capture(1))
+    shard(job, "first", 1)
+    shard(job, "rerun", 1)
+    for side in lost:
+        job.run.add_artifact(f"{side}-9", zipped({"freeze-gate/log.txt": b"crashed"}))
+
+    outcome = job.gate(**GLOBS)
+
+    assert (outcome.code, outcome.said) == (1, ("unclassified", False, "record-missing"))
+    document = json.loads((job.workspace / "freeze-gate-verdict.json").read_bytes())
+    assert {f"{side}-9" for side in lost} <= {source["label"] for source in document["case"]["sources"]}

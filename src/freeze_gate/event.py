@@ -15,7 +15,10 @@ from freeze_gate.errors import UsageError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]+)-[0-9a-f]{40}")
-"""The branch that a merge queue tests; a base branch may hold slashes, so the last part counts."""
+"""The branch that a merge queue tests; a base branch may hold slashes, so the last part counts.
+
+Only on the queue's own event: whoever may push can name a branch so.
+"""
 
 
 class Head(NamedTuple):
@@ -61,7 +64,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     )
     if event.name == "workflow_run":
         return _of_workflow_run(event, _at(payload, "workflow_run"))
-    if queued := _QUEUE.fullmatch(environ.get("GITHUB_REF", "")):
+    if event.name == "merge_group" and (queued := _QUEUE.fullmatch(environ.get("GITHUB_REF", ""))):
         return event._replace(pull_request=int(queued[1]), head=Head(sha=event.commit))
     if pull := _at(payload, "pull_request"):
         return event._replace(pull_request=_number(pull, "number"), **_head(_at(pull, "head"), _at(pull, "base")))

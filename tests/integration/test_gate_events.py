@@ -269,6 +269,21 @@ def test_in_a_merge_queue_a_freeze_for_the_pull_request_counts(job: Job) -> None
 
 
 @pytest.mark.parametrize("name", ["push", "workflow_dispatch"])
+def test_a_branch_that_is_called_like_a_queue_s_mutes_nothing(job: Job, name: str) -> None:
+    """A freeze that is bound to a pull request does not count for a branch that only claims its number."""
+    merge_group(job)
+    job.happens(name, event(name))
+    job.pair(*FLAKE)
+    job.repository.add_file(POLICY, policy(pull_request=12))
+
+    outcome = job.gate()
+
+    assert outcome.outputs["freeze-active"] == "false"
+    assert outcome.outputs["pull-request"] == ""
+    assert outcome.code == 1
+
+
+@pytest.mark.parametrize("name", ["push", "workflow_dispatch"])
 def test_on_a_branch_the_pull_request_is_that_of_the_commit(job: Job, name: str) -> None:
     """`push` and `workflow_dispatch` of a branch that one open pull request is about."""
     job.repository.add_pull(number=20, state="closed")

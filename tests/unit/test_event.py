@@ -110,6 +110,13 @@ def test_other_branches_name_none(tmp_path: Path, ref: str) -> None:
     assert (event.pull_request, event.head) == (None, Head("a" * 40))
 
 
+@pytest.mark.parametrize("name", ["push", "workflow_dispatch", "schedule", "pull_request", "workflow_run", ""])
+def test_a_branch_that_is_called_like_a_queue_s_names_none(tmp_path: Path, name: str) -> None:
+    """Whoever may push can call a branch so; only the queue's own event is believed."""
+    event = read(tmp_path, name, {}, GITHUB_REF=f"refs/heads/gh-readonly-queue/main/pr-12-{'b' * 40}")
+    assert event.pull_request is None
+
+
 @pytest.mark.parametrize("sha", ["", "main", "A" * 40, "a" * 41, "../../x"])
 def test_what_is_no_commit_is_none(tmp_path: Path, sha: str) -> None:
     """It would become part of an address."""

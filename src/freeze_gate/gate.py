@@ -21,7 +21,7 @@ from freeze_gate.report.posted import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.report.view import View
 from freeze_gate.runner import Runner, undisturbed
-from freeze_gate.target import Target, find_target
+from freeze_gate.target import Target, find_target, is_foreign
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
@@ -138,8 +138,3 @@ class Gate(NamedTuple):
         for warning in done.report.warnings:
             self.runner.annotate("warning", warning)
         self.runner.summarise(posted(done.report, self.view))
-
-
-def is_foreign(artifact: Artifact) -> bool:
-    """Whether another repository's code made the artifact, as GitHub says it; a fork that was deleted is one."""
-    return artifact.repository_id is not None and artifact.head_repository_id != artifact.repository_id

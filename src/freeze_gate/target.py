@@ -1,7 +1,7 @@
 """Which pull request a label may go to: the one open one whose head is the tested commit, asked afresh."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from freeze_gate.event import Event
 from freeze_gate.evidence.side import Artifact
@@ -21,10 +21,28 @@ class Target(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """The commit that the evidence is about, and the repository whose code it is: GitHub's word. None is not known."""
+    """The commit that the evidence is about, and the repository whose code it is: GitHub's word. None is not known.
+
+    `at_home` says that nothing GitHub says is about another repository's code. Where it is, the repository must be
+    known: the one commit may be the head of a stranger's pull request and of ours.
+    """
 
     sha: str | None
     repository_id: int | None
+    at_home: bool
+
+    @property
+    def missing(self) -> str | None:
+        """What nobody can be labelled without, where GitHub does not say it."""
+        if self.sha is None:
+            return "GitHub does not say which commit the rerun tested"
+        if self.repository_id is None and not self.at_home:
+            return "GitHub does not say from which repository the tested code is: its fork may have been deleted"
+        return None
+
+
+_SILENT: Final = Artifact(id=0, name="", size=0)
+"""What a server says of an artifact if it says nothing of its run."""
 
 
 def find_target(api: Api, event: Event, named: int | None, artifact: Artifact | None) -> Target:
@@ -33,15 +51,12 @@ def find_target(api: Api, event: Event, named: int | None, artifact: Artifact | 
     The number comes from the input, else from the event or the queue's ref, else from the head's branch or commit;
     never from what the artifact holds. What GitHub says of the artifact names the tested commit. Raises `ApiError`.
     """
-    tested = Tested(
-        (artifact and artifact.head_sha) or event.head.sha,
-        (artifact and artifact.head_repository_id) or event.head.repository_id,
-    )
+    tested = _tested(event, artifact or _SILENT)
     number = named or event.pull_request
+    if tested.missing:
+        return Target(number, tested.missing)
     if number is not None:
         return Target(number, _obstacle(get_pull(api, number), tested))
-    if tested.sha is None:
-        return Target(None, "no pull request is known for this run")
     fitting = [pull for pull in _candidates(api, event, tested) if _obstacle(pull, tested) is None]
     if len(fitting) == 1:
         return Target(fitting[0].number)
@@ -51,29 +66,36 @@ def find_target(api: Api, event: Event, named: int | None, artifact: Artifact | 
     return Target(None, "no open pull request has the tested commit as its head")
 
 
-def _candidates(api: Api, event: Event, tested: Tested) -> Sequence[Pull]:
-    """List by branch where the event names one (for a fork nothing else works), else by commit.
+def is_foreign(artifact: Artifact) -> bool:
+    """Whether another repository's code made the artifact, as GitHub says it; a fork that was deleted is one."""
+    return artifact.repository_id is not None and artifact.head_repository_id != artifact.repository_id
 
-    A fork that is gone leads to nothing: the commit alone could be another pull request's head as well.
-    """
+
+def _tested(event: Event, artifact: Artifact) -> Tested:
+    """Read what was tested from the artifact, else from the event; where they contradict each other, no repository."""
+    at_home = not (event.from_fork or is_foreign(artifact))
+    repository_id = artifact.head_repository_id or event.head.repository_id
+    if not at_home and repository_id == artifact.repository_id:
+        repository_id = None
+    return Tested(artifact.head_sha or event.head.sha, repository_id, at_home)
+
+
+def _candidates(api: Api, event: Event, tested: Tested) -> Sequence[Pull]:
+    """List by branch where the event names one (for a fork nothing else works), else by commit."""
     head = event.head
     if head.owner and head.branch and head.repository_id:
-        pulls = open_pulls_of_branch(api, head.owner, head.branch)
-        return [pull for pull in pulls if pull.head_repository_id == head.repository_id]
-    if event.from_fork:
-        return ()
-    home = [pull for pull in pulls_of_commit(api, str(tested.sha)) if pull.head_repository_id is not None]
-    return [pull for pull in home if pull.head_repository_id == (tested.repository_id or pull.base_repository_id)]
+        return open_pulls_of_branch(api, head.owner, head.branch)
+    return pulls_of_commit(api, str(tested.sha)) if tested.at_home else ()
 
 
 def _obstacle(pull: Pull, tested: Tested) -> str | None:
     if not pull.open:
         return f"pull request {pull.number} is not open"
-    if tested.sha is None or pull.head_sha != tested.sha:
+    if pull.head_sha != tested.sha:
         return (
             f"the head of pull request {pull.number} is not the tested commit: it was pushed to meanwhile, "
             "or its merge was tested"
         )
-    if None not in (tested.repository_id, pull.head_repository_id) and tested.repository_id != pull.head_repository_id:
+    if pull.head_repository_id != (tested.repository_id or pull.base_repository_id):
         return f"the tested code is not from the repository of pull request {pull.number}"
     return None

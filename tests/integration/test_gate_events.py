@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.integration.gate_run import COMMIT, Job, api_calls
+from tests.integration.test_gate_artifacts import listed_as
 from tests.integration.test_gate_classes import CLASSES, DRIFT, FLAKE
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault, Grant
@@ -148,6 +149,43 @@ def test_a_fork_that_is_gone_gets_no_label_by_its_commit(job: Job) -> None:
     assert outcome.said == ("harness_flake", True, "transport-fault")
     assert not job.pull.issue.labels
     assert "the label was not added" in outcome.text
+
+
+def of_a_fork_that_is_gone(job: Job) -> None:
+    """Let GitHub say of the artifacts that they are another repository's, and not whose."""
+    origin = {"id": 4242, "repository_id": job.repository.id, "head_repository_id": None, "head_sha": HEAD}
+    listed_as(job, workflow_run=origin)
+
+
+def test_a_fork_that_is_gone_gets_no_label_by_the_input(job: Job) -> None:
+    """The number may come from the patch: neither a label, nor a freeze that is bound to that pull request."""
+    workflow_run(job, deleted=True)
+    job.pair(*FLAKE)
+    of_a_fork_that_is_gone(job)
+    job.repository.add_file(POLICY, policy(pull_request=12))
+
+    outcome = job.gate(pull_request="12")
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert outcome.outputs["freeze-active"] == "false"
+    assert outcome.code == 1
+    assert not job.pull.issue.labels
+    assert "does not say from which repository the tested code is" in outcome.text
+
+
+def test_a_fork_that_is_gone_gets_no_label_by_another_event(job: Job) -> None:
+    """An event that says nothing of a fork does not make its evidence ours."""
+    job.happens("workflow_dispatch", event("workflow_dispatch"))
+    job.environ.update(GITHUB_RUN_ID="5000", GITHUB_REF="refs/heads/main", GITHUB_SHA="a" * 40)
+    job.pair(*FLAKE)
+    of_a_fork_that_is_gone(job)
+
+    outcome = job.gate(first_run_id="4242", rerun_run_id="4242")
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert outcome.outputs["pull-request"] == ""
+    assert not job.pull.issue.labels
+    assert "does not say from which repository the tested code is" in outcome.text
 
 
 def test_a_fork_s_run_labels_no_pull_request_of_another_repository(job: Job) -> None:

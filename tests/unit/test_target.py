@@ -94,6 +94,38 @@ def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Scene, for
     assert found.number == (None if fork else 12)
 
 
+@pytest.mark.parametrize("named", [12, None])
+@pytest.mark.parametrize("of_event", [True, False])
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None, of_event: bool, fork: bool) -> None:
+    """Whether the event says it or the artifact, and whoever's pull request has the very commit as its head."""
+    scene.home.add_pull(number=12, head_repository=scene.fork if fork else None, head_deleted=fork)
+    event = scene.event()._replace(from_fork=of_event)
+    artifact = scene.artifact() if of_event else scene.artifact()._replace(head_repository_id=None)
+
+    found = find_target(scene.api, event, named, artifact)
+
+    assert found.number == named
+    assert found.obstacle
+    assert "does not say from which repository" in found.obstacle
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_pull_request_whose_fork_is_gone_gets_no_label(scene: Scene, fork: bool) -> None:
+    """Its repository can no longer be compared."""
+    scene.home.add_pull(number=12, head_deleted=True)
+    found = find_target(scene.api, scene.event(number=12), None, scene.artifact(fork=fork))
+    assert found.obstacle == "the tested code is not from the repository of pull request 12"
+
+
+def test_a_server_that_names_no_repository_means_our_own(scene: Scene) -> None:
+    """Unless the event says that the code is a fork's; a fork's pull request is not it."""
+    scene.home.add_pull(number=12)
+    scene.home.add_pull(number=13, head_repository=scene.fork)
+    assert find_target(scene.api, scene.event(), 12, None) == Target(12)
+    assert find_target(scene.api, scene.event(), 13, None).obstacle
+
+
 @pytest.mark.parametrize(("state", "sha"), [("closed", HEAD), ("open", "e" * 40)])
 def test_what_does_not_fit_is_not_found_by_its_commit(scene: Scene, state: str, sha: str) -> None:
     """Closed, or moved on."""
@@ -113,7 +145,9 @@ def test_two_that_fit_are_none_and_named(scene: Scene) -> None:
 def test_without_a_commit_nothing_is_asked(scene: Scene) -> None:
     """There is nothing to ask for."""
     event = scene.event()._replace(head=Head())
-    assert find_target(scene.api, event, None, None) == Target(None, "no pull request is known for this run")
+    assert find_target(scene.api, event, None, None) == Target(
+        None, "GitHub does not say which commit the rerun tested"
+    )
     assert not scene.github.log
 
 

@@ -9,7 +9,7 @@ from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.event import Event
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.pairing import pair_up
-from freeze_gate.evidence.side import Artifact
+from freeze_gate.evidence.side import Source
 from freeze_gate.fetch.archives import Archives
 from freeze_gate.fetch.collect import Collected, Collector
 from freeze_gate.github.contents import read_file
@@ -21,7 +21,7 @@ from freeze_gate.report.posted import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.report.view import View
 from freeze_gate.runner import Runner, undisturbed
-from freeze_gate.target import Target, find_target, is_foreign
+from freeze_gate.target import Target, find_target, is_foreign, is_of_event
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
@@ -76,15 +76,17 @@ class Gate(NamedTuple):
     def _consult(self, case: Case, collected: Collected) -> tuple[Case, Target]:
         """Ask, all at the same time, what only a flake depends on: the policy, the pull request, the other attempts.
 
-        A number that only the input names may come from the patch: a freeze for that pull request counts if it fits.
+        A number that only the input names may come from the patch, and the rerun may be of a run that the event is not
+        about: a freeze for that pull request counts if it fits.
         """
-        tested = next((source.artifact for source in collected.rerun.sources if source.artifact), None)
+        rerun = next((source for source in collected.rerun.sources if source.artifact), None)
         with ThreadPoolExecutor(3) as pool:
             policy = pool.submit(self._policy)
-            target = pool.submit(self._target, tested)
+            target = pool.submit(self._target, rerun)
             earlier = pool.submit(self.collector.others, collected)
         found = target.result()
-        number = found.number if found.obstacle is None or found.number == self.event.pull_request else None
+        of_event = found.number == self.event.pull_request and is_of_event(self.event, rerun)
+        number = found.number if found.obstacle is None or of_event else None
         return case._replace(policy=policy.result(), pull_request=number, earlier=earlier.result()), found
 
     def _policy(self) -> PolicyReading:
@@ -97,9 +99,9 @@ class Gate(NamedTuple):
             return PolicyReading("absent")
         return PolicyReading("unusable", problems=(file.problem or "the file could not be read",))
 
-    def _target(self, tested: Artifact | None) -> Target:
+    def _target(self, rerun: Source | None) -> Target:
         try:
-            return find_target(self.api, self.event, self.inputs.pull_request, tested)
+            return find_target(self.api, self.event, self.inputs.pull_request, rerun)
         except NoVerdictError as error:
             return Target(self._number, str(error), failed=True)
 

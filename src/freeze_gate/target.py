@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from freeze_gate.event import Event
-from freeze_gate.evidence.side import Artifact
+from freeze_gate.event import Event, Head
+from freeze_gate.evidence.side import Artifact, Source
 from freeze_gate.github.http import Api
 from freeze_gate.github.pulls import Pull, get_pull, open_pulls_of_branch, pulls_of_commit
 
@@ -35,7 +35,7 @@ class Tested(NamedTuple):
     def missing(self) -> str | None:
         """What nobody can be labelled without, where GitHub does not say it."""
         if self.sha is None:
-            return "GitHub does not say which commit the rerun tested"
+            return "GitHub does not say which commit the rerun's run tested"
         if self.repository_id is None and not self.at_home:
             return "GitHub does not say from which repository the tested code is: its fork may have been deleted"
         return None
@@ -45,13 +45,14 @@ _SILENT: Final = Artifact(id=0, name="", size=0)
 """What a server says of an artifact if it says nothing of its run."""
 
 
-def find_target(api: Api, event: Event, named: int | None, artifact: Artifact | None) -> Target:
+def find_target(api: Api, event: Event, named: int | None, rerun: Source | None) -> Target:
     """Find the pull request and look at it as it is now.
 
     The number comes from the input, else from the event or the queue's ref, else from the head's branch or commit;
-    never from what the artifact holds. What GitHub says of the artifact names the tested commit. Raises `ApiError`.
+    never from what the artifact holds. What GitHub says of the rerun's artifact names the tested commit. Raises
+    `ApiError`.
     """
-    tested = _tested(event, artifact or _SILENT)
+    tested = _tested(event, rerun)
     number = named or event.pull_request
     if tested.missing:
         return Target(number, tested.missing)
@@ -71,13 +72,24 @@ def is_foreign(artifact: Artifact) -> bool:
     return artifact.repository_id is not None and artifact.head_repository_id != artifact.repository_id
 
 
-def _tested(event: Event, artifact: Artifact) -> Tested:
-    """Read what was tested from the artifact, else from the event; where they contradict each other, no repository."""
-    at_home = not (event.from_fork or is_foreign(artifact))
-    repository_id = artifact.head_repository_id or event.head.repository_id
-    if not at_home and repository_id == artifact.repository_id:
+def is_of_event(event: Event, rerun: Source | None) -> bool:
+    """Whether the rerun is of the run that the event is about, so that what the event says holds for it."""
+    return rerun is None or rerun.run_id == event.run_id
+
+
+def _tested(event: Event, rerun: Source | None) -> Tested:
+    """Read what was tested from the artifact, else from the event if it is about that run.
+
+    Where the two contradict each other, no repository is known.
+    """
+    artifact = (rerun and rerun.artifact) or _SILENT
+    of_event = is_of_event(event, rerun)
+    head, from_fork = (event.head, event.from_fork) if of_event else (Head(), False)
+    at_home = (of_event or artifact.repository_id is not None) and not (from_fork or is_foreign(artifact))
+    repository_id = artifact.head_repository_id or head.repository_id
+    if repository_id == artifact.repository_id and not at_home:
         repository_id = None
-    return Tested(artifact.head_sha or event.head.sha, repository_id, at_home)
+    return Tested(artifact.head_sha or head.sha, repository_id, at_home)
 
 
 def _candidates(api: Api, event: Event, tested: Tested) -> Sequence[Pull]:
@@ -94,7 +106,7 @@ def _obstacle(pull: Pull, tested: Tested) -> str | None:
     if pull.head_sha != tested.sha:
         return (
             f"the head of pull request {pull.number} is not the tested commit: it was pushed to meanwhile, "
-            "or its merge was tested"
+            "its merge was tested, or another commit was"
         )
     if pull.head_repository_id != (tested.repository_id or pull.base_repository_id):
         return f"the tested code is not from the repository of pull request {pull.number}"

@@ -188,6 +188,25 @@ def test_a_fork_that_is_gone_gets_no_label_by_another_event(job: Job) -> None:
     assert "does not say from which repository the tested code is" in outcome.text
 
 
+def test_the_event_s_pull_request_gets_no_label_for_a_run_that_may_be_another_s(job: Job) -> None:
+    """An older server does not say which commit a run tested, and the event knows only its own."""
+    pull_request(job)
+    job.run = job.repository.add_run(77, head_sha="f" * 40, head_branch="other")
+    other = job.repository.add_pull(number=20, head_ref="other", head_sha="f" * 40)
+    job.pair(*(side.changed(run={"run_id": 77}) for side in FLAKE))
+    listed_as(job, workflow_run=None, digest=None)
+    job.repository.add_file(POLICY, policy(pull_request=12))
+
+    outcome = job.gate(first_run_id="77", rerun_run_id="77")
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert outcome.outputs["freeze-active"] == "false"
+    assert outcome.code == 1
+    assert not job.pull.issue.labels
+    assert not other.issue.labels
+    assert "does not say which commit the rerun's run tested" in outcome.text
+
+
 def test_a_fork_s_run_labels_no_pull_request_of_another_repository(job: Job) -> None:
     """Also where the input names it and the commit is its head."""
     fork_of(job)

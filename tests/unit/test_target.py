@@ -1,12 +1,12 @@
 """Which pull request a label may go to, asked of the stand-in."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from freeze_gate.event import Event, Head
-from freeze_gate.evidence.side import Artifact
+from freeze_gate.evidence.side import Artifact, Source
 from freeze_gate.github.failure import ApiError
 from freeze_gate.github.http import Api, Token
 from freeze_gate.target import Target, find_target
@@ -30,10 +30,11 @@ class Scene(NamedTuple):
         head = Head(HEAD, branch, source.owner if branch else None, source.id if branch else None)
         return Event("x", self.home.full_name, self.github.url, self.github.server_url, 1, 1, HEAD, number, head, fork)
 
-    def artifact(self, *, fork: bool = False, sha: str | None = HEAD) -> Artifact:
-        """Return what GitHub says of the evidence."""
-        source = self.fork if fork else self.home
-        return Artifact(1, "b", 1, repository_id=self.home.id, head_repository_id=source.id, head_sha=sha)
+    def rerun(self, *, fork: bool = False, run_id: int = 1, **said: Any) -> Source:
+        """Return the rerun's artifact with what GitHub says of it, of the event's run unless it is another's."""
+        head = (self.fork if fork else self.home).id
+        facts = {"repository_id": self.home.id, "head_repository_id": head, "head_sha": HEAD, **said}
+        return Source("b", Artifact(1, "b", 1, **facts), run_id=run_id)
 
 
 @pytest.fixture
@@ -49,14 +50,14 @@ def test_the_input_goes_before_the_event(scene: Scene) -> None:
     """And the pull request is looked at."""
     scene.home.add_pull(number=12)
     scene.home.add_pull(number=20)
-    assert find_target(scene.api, scene.event(number=12), 20, scene.artifact()) == Target(20)
-    assert find_target(scene.api, scene.event(number=12), None, scene.artifact()) == Target(12)
+    assert find_target(scene.api, scene.event(number=12), 20, scene.rerun()) == Target(20)
+    assert find_target(scene.api, scene.event(number=12), None, scene.rerun()) == Target(12)
 
 
 def test_the_artifact_s_commit_goes_before_the_event_s(scene: Scene) -> None:
     """What was tested is what the evidence is about."""
     scene.home.add_pull(number=12)
-    found = find_target(scene.api, scene.event(number=12), None, scene.artifact(sha="e" * 40))
+    found = find_target(scene.api, scene.event(number=12), None, scene.rerun(head_sha="e" * 40))
     assert found.number == 12
     assert found.obstacle
     assert "is not the tested commit" in found.obstacle
@@ -74,7 +75,7 @@ def test_a_fork_is_found_by_its_branch_alone(scene: Scene) -> None:
     scene.home.add_pull(number=13)
 
     event = scene.event(fork=True, branch="patch")
-    assert find_target(scene.api, event, None, scene.artifact(fork=True)) == Target(12)
+    assert find_target(scene.api, event, None, scene.rerun(fork=True)) == Target(12)
     assert any("pulls" in call for call in scene.github.asked())
 
 
@@ -82,7 +83,7 @@ def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
     """`owner:branch` names neither of two forks of one owner."""
     other = scene.github.repository("stranger/gadgets", fork=True)
     scene.home.add_pull(number=12, head_repository=other)
-    found = find_target(scene.api, scene.event(fork=True, branch="patch"), None, scene.artifact(fork=True))
+    found = find_target(scene.api, scene.event(fork=True, branch="patch"), None, scene.rerun(fork=True))
     assert found == Target(None, "no open pull request has the tested commit as its head")
 
 
@@ -90,7 +91,7 @@ def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
 def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Scene, fork: bool) -> None:
     """Never for a fork: the same commit may be somebody else's head."""
     scene.home.add_pull(number=12)
-    found = find_target(scene.api, scene.event(fork=fork), None, scene.artifact(fork=fork))
+    found = find_target(scene.api, scene.event(fork=fork), None, scene.rerun(fork=fork))
     assert found.number == (None if fork else 12)
 
 
@@ -101,9 +102,9 @@ def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None,
     """Whether the event says it or the artifact, and whoever's pull request has the very commit as its head."""
     scene.home.add_pull(number=12, head_repository=scene.fork if fork else None, head_deleted=fork)
     event = scene.event()._replace(from_fork=of_event)
-    artifact = scene.artifact() if of_event else scene.artifact()._replace(head_repository_id=None)
+    rerun = scene.rerun() if of_event else scene.rerun(head_repository_id=None)
 
-    found = find_target(scene.api, event, named, artifact)
+    found = find_target(scene.api, event, named, rerun)
 
     assert found.number == named
     assert found.obstacle
@@ -114,7 +115,7 @@ def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None,
 def test_a_pull_request_whose_fork_is_gone_gets_no_label(scene: Scene, fork: bool) -> None:
     """Its repository can no longer be compared."""
     scene.home.add_pull(number=12, head_deleted=True)
-    found = find_target(scene.api, scene.event(number=12), None, scene.artifact(fork=fork))
+    found = find_target(scene.api, scene.event(number=12), None, scene.rerun(fork=fork))
     assert found.obstacle == "the tested code is not from the repository of pull request 12"
 
 
@@ -130,23 +131,56 @@ def test_a_server_that_names_no_repository_means_our_own(scene: Scene) -> None:
 def test_what_does_not_fit_is_not_found_by_its_commit(scene: Scene, state: str, sha: str) -> None:
     """Closed, or moved on."""
     scene.home.add_pull(number=12, state=state, head_sha=sha)
-    assert find_target(scene.api, scene.event(), None, scene.artifact()).number is None
+    assert find_target(scene.api, scene.event(), None, scene.rerun()).number is None
 
 
 def test_two_that_fit_are_none_and_named(scene: Scene) -> None:
     """The input settles it."""
     for number in (12, 20):
         scene.home.add_pull(number=number)
-    found = find_target(scene.api, scene.event(), None, scene.artifact())
+    found = find_target(scene.api, scene.event(), None, scene.rerun())
     assert found.number is None
     assert found.obstacle == "several open pull requests have this head (20, 12): name one with `pull-request`"
+
+
+SILENT = dict.fromkeys(("repository_id", "head_repository_id", "head_sha"))
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (SILENT, "GitHub does not say which commit the rerun's run tested"),
+        ({**SILENT, "head_sha": HEAD}, "GitHub does not say from which repository the tested code is"),
+    ],
+    ids=["nothing", "the commit"],
+)
+@pytest.mark.parametrize("named", [12, None])
+def test_what_the_event_says_is_not_about_another_run(
+    scene: Scene, said: dict[str, Any], words: str, named: int | None
+) -> None:
+    """The server must say itself what that run tested."""
+    scene.home.add_pull(number=12)
+    assert find_target(scene.api, scene.event(number=12), named, scene.rerun(**said)) == Target(12)
+
+    found = find_target(scene.api, scene.event(number=12), named, scene.rerun(run_id=77, **said))
+
+    assert found.number == 12
+    assert found.obstacle
+    assert words in found.obstacle
+
+
+def test_what_the_server_says_of_another_run_is_enough(scene: Scene) -> None:
+    """Also where the event is a fork's, and the other run is not."""
+    scene.home.add_pull(number=12)
+    event = scene.event(fork=True)._replace(commit="e" * 40, head=Head("e" * 40))
+    assert find_target(scene.api, event, 12, scene.rerun(run_id=77)) == Target(12)
 
 
 def test_without_a_commit_nothing_is_asked(scene: Scene) -> None:
     """There is nothing to ask for."""
     event = scene.event()._replace(head=Head())
     assert find_target(scene.api, event, None, None) == Target(
-        None, "GitHub does not say which commit the rerun tested"
+        None, "GitHub does not say which commit the rerun's run tested"
     )
     assert not scene.github.log
 
@@ -155,4 +189,4 @@ def test_trouble_is_raised_and_not_taken_for_none(scene: Scene) -> None:
     """The caller says that the call failed."""
     scene.github.fault(Fault("status", status=500))
     with pytest.raises(ApiError):
-        find_target(scene.api, scene.event(number=12), None, scene.artifact())
+        find_target(scene.api, scene.event(number=12), None, scene.rerun())

@@ -1,6 +1,5 @@
 """Which pull request a label may go to: the one open one whose head is the tested commit, asked afresh."""
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from freeze_gate.event import Event, Head
@@ -21,15 +20,18 @@ class Target(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """The commit that the evidence is about, and the repository whose code it is: GitHub's word. None is not known.
+    """What the evidence is about: a commit, the repository whose code it is, its branch. None is not known.
 
-    `at_home` says that nothing GitHub says is about another repository's code. Where it is, the repository must be
-    known: the one commit may be the head of a stranger's pull request and of ours.
+    All of it is GitHub's word. `at_home` says that it is this repository's own code, which then needs no id. A fork has
+    to be known by its id: its commit may be the head of somebody else's pull request as well. `owner` is whose the
+    repository is.
     """
 
     sha: str | None
     repository_id: int | None
     at_home: bool
+    owner: str | None
+    branch: str | None
 
     @property
     def missing(self) -> str | None:
@@ -58,13 +60,7 @@ def find_target(api: Api, event: Event, named: int | None, rerun: Source | None)
         return Target(number, tested.missing)
     if number is not None:
         return Target(number, _obstacle(get_pull(api, number), tested))
-    fitting = [pull for pull in _candidates(api, event, tested) if _obstacle(pull, tested) is None]
-    if len(fitting) == 1:
-        return Target(fitting[0].number)
-    if fitting:
-        numbers = ", ".join(str(pull.number) for pull in fitting)
-        return Target(None, f"several open pull requests have this head ({numbers}): name one with `pull-request`")
-    return Target(None, "no open pull request has the tested commit as its head")
+    return _searched(api, tested)
 
 
 def is_foreign(artifact: Artifact) -> bool:
@@ -89,15 +85,30 @@ def _tested(event: Event, rerun: Source | None) -> Tested:
     repository_id = artifact.head_repository_id or head.repository_id
     if repository_id == artifact.repository_id and not at_home:
         repository_id = None
-    return Tested(artifact.head_sha or head.sha, repository_id, at_home)
+    return Tested(
+        sha=artifact.head_sha or head.sha,
+        repository_id=repository_id,
+        at_home=at_home,
+        owner=event.head.owner if repository_id == event.head.repository_id else None,  # whichever run was tested
+        branch=artifact.head_branch or head.branch,
+    )
 
 
-def _candidates(api: Api, event: Event, tested: Tested) -> Sequence[Pull]:
-    """List by branch where the event names one (for a fork nothing else works), else by commit."""
-    head = event.head
-    if head.owner and head.branch and head.repository_id:
-        return open_pulls_of_branch(api, head.owner, head.branch)
-    return pulls_of_commit(api, str(tested.sha)) if tested.at_home else ()
+def _searched(api: Api, tested: Tested) -> Target:
+    """Look for the one pull request that fits, by the tested branch where its owner is known, else by the commit."""
+    if tested.owner and tested.branch:  # for a fork nothing else works
+        asked, pulls = "of the tested branch", open_pulls_of_branch(api, tested.owner, tested.branch)
+    elif tested.at_home:
+        asked, pulls = "of this repository's own branches", pulls_of_commit(api, str(tested.sha))
+    else:
+        return Target(None, "GitHub does not say whose fork was tested: name the pull request with `pull-request`")
+    fitting = [pull for pull in pulls if _obstacle(pull, tested) is None]
+    if len(fitting) == 1:
+        return Target(fitting[0].number)
+    if fitting:
+        numbers = ", ".join(str(pull.number) for pull in fitting)
+        return Target(None, f"several open pull requests have this head ({numbers}): name one with `pull-request`")
+    return Target(None, f"no open pull request {asked} has the tested commit as its head")
 
 
 def _obstacle(pull: Pull, tested: Tested) -> str | None:

@@ -207,6 +207,22 @@ def test_the_event_s_pull_request_gets_no_label_for_a_run_that_may_be_another_s(
     assert "does not say which commit the rerun's run tested" in outcome.text
 
 
+@pytest.mark.parametrize("state", ["open", "closed"])
+def test_with_the_run_of_another_pull_request_that_one_is_looked_for(job: Job, state: str) -> None:
+    """`workflow_run` of one pull request, and the ids of another one's run: what is said is true of what was asked."""
+    workflow_run(job)
+    job.run = job.repository.add_run(77, head_sha="f" * 40, head_branch="other")
+    other = job.repository.add_pull(number=20, head_ref="other", head_sha="f" * 40, state=state)
+    job.pair(*(side.changed(run={"run_id": 77}) for side in FLAKE))
+
+    outcome = job.gate(first_run_id="77", rerun_run_id="77")
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert not job.pull.issue.labels
+    assert other.issue.labels == (["freeze-request"] if state == "open" else [])
+    assert ("no open pull request of the tested branch" in outcome.text) == (state == "closed")
+
+
 def test_a_fork_s_run_labels_no_pull_request_of_another_repository(job: Job) -> None:
     """Also where the input names it and the commit is its head."""
     fork_of(job)

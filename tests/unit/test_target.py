@@ -84,7 +84,7 @@ def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
     other = scene.github.repository("stranger/gadgets", fork=True)
     scene.home.add_pull(number=12, head_repository=other)
     found = find_target(scene.api, scene.event(fork=True, branch="patch"), None, scene.rerun(fork=True))
-    assert found == Target(None, "no open pull request has the tested commit as its head")
+    assert found == Target(None, "no open pull request of the tested branch has the tested commit as its head")
 
 
 @pytest.mark.parametrize("fork", [True, False])
@@ -167,6 +167,34 @@ def test_what_the_event_says_is_not_about_another_run(
     assert found.number == 12
     assert found.obstacle
     assert words in found.obstacle
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_another_run_s_pull_request_is_looked_for_by_that_run_s_branch(scene: Scene, fork: bool) -> None:
+    """Of the event only the owner counts, and that only for the repository of which it says it."""
+    source = scene.fork if fork else scene.home
+    scene.home.add_pull(number=12, head_ref="patch", head_repository=source, head_sha="e" * 40)
+    scene.home.add_pull(number=20, head_ref="other", head_repository=source)
+    event = scene.event(fork=fork, branch="patch")
+    event = event._replace(head=event.head._replace(sha="e" * 40))
+
+    found = find_target(scene.api, event, None, scene.rerun(fork=fork, run_id=77, head_branch="other"))
+
+    assert found == Target(20)
+
+
+@pytest.mark.parametrize(
+    ("fork", "words"),
+    [
+        (True, "GitHub does not say whose fork was tested: name the pull request with `pull-request`"),
+        (False, "no open pull request of this repository's own branches has the tested commit as its head"),
+    ],
+)
+def test_where_nothing_is_found_it_is_said_where_was_looked(scene: Scene, fork: bool, words: str) -> None:
+    """An owner of another repository than the tested one leads to nothing."""
+    scene.home.add_pull(number=12, head_repository=scene.home if fork else scene.fork)
+    event = scene.event(fork=not fork, branch="patch")
+    assert find_target(scene.api, event, None, scene.rerun(fork=fork, run_id=77)) == Target(None, words)
 
 
 def test_what_the_server_says_of_another_run_is_enough(scene: Scene) -> None:

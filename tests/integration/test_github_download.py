@@ -3,6 +3,7 @@
 import hashlib
 import io
 import logging
+import socket
 import threading
 import traceback
 from collections.abc import Iterator
@@ -123,6 +124,82 @@ def test_a_storage_that_fails_for_ever_is_one_error(  # noqa: PLR0917 - the fact
     assert not any(secret in shown for secret in [github.token, *github.storage.signatures()])
     assert caught.value.kind == "connection"
     assert api.calls == 1 + TRIES
+
+
+def broken(artifact: Artifact, downloads: Downloads, github: Standin) -> str:
+    """Return what is said of a download that fails for ever; it names the storage's host, and nothing of the link."""
+    with pytest.raises(ApiError) as caught:
+        downloads.fetch(artifact, io.BytesIO())
+    assert caught.value.kind == "connection"
+    said = str(caught.value)
+    assert "the artifact's storage at localhost" in said.lower()
+    assert not any(secret in said for secret in ["actions-results", *github.storage.signatures()])
+    return said
+
+
+WAY = "GitHub keeps artifacts on another host than its API, to which the way must be open as well"
+
+
+def test_a_storage_that_cannot_be_reached_is_named(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+    """Where only the API's host may be called, this is what happens."""
+    run.add_artifact("evidence", BYTES)
+    github.fault(Fault("refuse", host="blob"))
+    said = broken(listed(api), downloads, github)
+    assert "could not be reached" in said
+    assert said.endswith(WAY)
+
+
+def test_a_proxy_that_does_not_lead_to_the_storage_is_named(
+    run: Run, api: Api, downloads: Downloads, github: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API is reached without it."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    for name, value in {"HTTP_PROXY": nobody, "NO_PROXY": "127.0.0.1"}.items():
+        monkeypatch.setenv(name, value)
+        monkeypatch.setenv(name.lower(), value)
+    run.add_artifact("evidence", BYTES)
+    said = broken(listed(api), downloads, github)
+    assert "`HTTPS_PROXY` and `NO_PROXY`" in said
+    assert said.endswith(WAY)
+
+
+def test_a_storage_that_is_not_trusted_is_named(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+    """Somebody stands in between, and does not even speak TLS."""
+
+    def serve() -> None:
+        for _ in range(TRIES):
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"Blocked.\r\n")
+
+    run.add_artifact("evidence", BYTES)
+    artifact = listed(api)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=serve)
+        server.start()
+        link = f"https://localhost:{listener.getsockname()[1]}/actions-results/x?sig=s3cret"
+        github.fault(Fault("status", pattern="/zip$", status=302, headers={"Location": link}))
+        said = broken(artifact, downloads, github)
+        server.join()
+    assert "certificate" in said
+    assert "`REQUESTS_CA_BUNDLE`" in said
+    assert "s3cret" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("cut", "was cut short"), ("status", "answered HTTP 403")], ids=["cut short", "refused"]
+)
+def test_a_storage_that_was_reached_is_not_said_to_be_out_of_reach(  # noqa: PLR0917 - the facts of a row
+    kind: str, words: str, run: Run, api: Api, downloads: Downloads, github: Standin
+) -> None:
+    """What broke is said, and not what would be another's trouble."""
+    run.add_artifact("evidence", BYTES)
+    github.fault(Fault(kind, host="blob", status=403, payload=b"<Error>"))
+    said = broken(listed(api), downloads, github)
+    assert words in said
+    assert WAY not in said
 
 
 @pytest.mark.parametrize(

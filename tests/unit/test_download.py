@@ -14,6 +14,7 @@ SECRET = "sig=s3cret"
         (f"https://blob.example.com/a.zip?{SECRET}", "https://api.github.com"),
         (f"https://blob.example.com/a.zip?{SECRET}", "http://127.0.0.1:8080"),
         (f"http://localhost:9/a.zip?{SECRET}", "http://127.0.0.1:8080"),
+        (f"https://[::1]:9/a.zip?{SECRET}", "https://api.github.com"),
     ],
 )
 def test_a_link_as_safe_as_the_api_is_followed(link: str, base: str) -> None:
@@ -32,11 +33,14 @@ def test_a_link_as_safe_as_the_api_is_followed(link: str, base: str) -> None:
         f"https://?{SECRET}",
         f"https://user:word@blob.example.com/a.zip?{SECRET}",
         f"https://[::1/a.zip?{SECRET}",
+        f"https://x`y/a.zip?{SECRET}",
+        f"https://x%20y/a.zip?{SECRET}",
+        f"https://b\u0142ob.example.com/a.zip?{SECRET}",
         "",
     ],
 )
 def test_any_other_link_is_refused_and_not_shown(link: str) -> None:
-    """A weaker channel, no host, a name and a password in it: refused, and the signature stays out of the message."""
+    """A weaker channel, no host or an odd one, a name and a password: refused, and the message holds no signature."""
     with pytest.raises(ApiError, match="does not lead to an https address") as caught:
         checked_link(link, "https://api.github.com")
     assert SECRET not in str(caught.value)

@@ -1,6 +1,7 @@
 """Fetching an artifact's bytes: from the API to the blob host, which must never see the token."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple, Self
 from urllib.parse import urlsplit
@@ -13,11 +14,12 @@ from freeze_gate.evidence.digest import CHUNK, Sha256
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import TRIES, Api
-from freeze_gate.github.session import TIMEOUT, Session
+from freeze_gate.github.session import TIMEOUT, Session, cause
 
 DOWNLOAD_SECONDS: Final = 900
 """How long one download may take, however steadily it drips: the largest artifact allowed, at 2.3 MB a second."""
 
+_HOST: Final = re.compile(r"[a-z0-9._:-]{1,253}")  # it is shown where it cannot be reached
 _ZIP: Final = Purpose("hand out the artifact", "actions: read")
 
 
@@ -101,13 +103,13 @@ class Downloads:
         try:
             with self._session.get(link, timeout=TIMEOUT, allow_redirects=False, stream=True) as response:
                 if response.status_code != 200:  # noqa: PLR2004 - HTTP's own number
-                    raise ApiError("connection", f"The artifact's storage answered HTTP {response.status_code}")
+                    raise _answered(response.status_code, link)
                 while chunk := response.raw.read1(CHUNK, decode_content=False):
                     yield chunk
                     if self._api.clock.monotonic() > deadline:
                         raise ApiError("server", f"The artifact did not arrive within {DOWNLOAD_SECONDS} seconds")
-        except (requests.RequestException, urllib3.exceptions.HTTPError):
-            raise ApiError("connection", "The artifact's storage did not send it whole") from None
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise _broken(error, link) from None
 
     def _over(self, artifact: Artifact, size: int) -> Fault:
         allowed = f"`max-artifact-mb` allows {self._most >> 20} MiB"
@@ -119,12 +121,29 @@ def checked_link(link: str, base: str) -> str:
     schemes = ("https", "http") if base.startswith("http://") else ("https",)
     try:
         parts = urlsplit(link)
-        sound = bool(parts.hostname) and parts.username is None and parts.scheme in schemes
+        named = _HOST.fullmatch(parts.hostname or "") is not None
+        sound = named and parts.username is None and parts.scheme in schemes
     except ValueError:
         sound = False
     if not sound:
         raise ApiError("refused", "GitHub's link to the artifact does not lead to an https address")
     return link
+
+
+def _place(link: str) -> str:
+    """Name the storage by its host alone: the rest of the link is a secret."""
+    return f"the artifact's storage at {urlsplit(link).hostname}"
+
+
+def _answered(status: int, link: str) -> ApiError:
+    return ApiError("connection", f"Asked for the artifact, {_place(link)} answered HTTP {status}")
+
+
+def _broken(error: Exception, link: str) -> ApiError:
+    words = cause(error, _place(link))
+    if isinstance(error, requests.RequestException):  # what `requests` raises itself came before any byte of the body
+        words += ". GitHub keeps artifacts on another host than its API, to which the way must be open as well"
+    return ApiError("connection", words)
 
 
 def _absent(artifact: Artifact, error: ApiError) -> Fault:

@@ -37,19 +37,22 @@ class Session(requests.Session):
         """Say that there is none: `requests` would read and prepare even a redirect that it is told not to follow."""
 
 
-def cause(error: Exception) -> str:
-    """Say what broke, without the URL that the exception's own text would show."""
-    for kind, words in _CAUSES:
-        if isinstance(error, kind):
-            return words
-    return "The connection to GitHub broke"
+def cause(error: Exception, place: str = "GitHub") -> str:
+    """Say what broke on the way to `place`, without the URL that the exception's own text would show."""
+    words = next((words for kind, words in _CAUSES if isinstance(error, kind)), "the connection to {} broke")
+    said = words.format(place)
+    return said[0].upper() + said[1:]
 
 
 _CAUSES: Final = (
-    (requests.exceptions.SSLError, "GitHub's certificate is not trusted (`REQUESTS_CA_BUNDLE` names your own)"),
-    (requests.exceptions.ProxyError, "The proxy to GitHub did not answer (see `HTTPS_PROXY` and `NO_PROXY`)"),
-    (requests.exceptions.Timeout, "GitHub did not answer in time"),
-    (urllib3.exceptions.ReadTimeoutError, "GitHub did not answer in time"),
-    (urllib3.exceptions.ProtocolError, "GitHub's answer was cut short"),
-    (requests.exceptions.ConnectionError, "GitHub could not be reached, or closed the connection"),
+    (requests.exceptions.SSLError, "the certificate of {} is not trusted (`REQUESTS_CA_BUNDLE` names your own)"),
+    (
+        requests.exceptions.ProxyError,
+        "the proxy to {} did not answer, or did not let the call through (see `HTTPS_PROXY` and `NO_PROXY`)",
+    ),
+    (requests.exceptions.ConnectTimeout, "{} could not be reached in time"),
+    (requests.exceptions.Timeout, "{} did not answer in time"),
+    (urllib3.exceptions.ReadTimeoutError, "{} did not answer in time"),
+    (urllib3.exceptions.ProtocolError, "the answer of {} was cut short"),
+    (requests.exceptions.ConnectionError, "{} could not be reached, or closed the connection"),
 )

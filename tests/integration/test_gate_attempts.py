@@ -267,6 +267,30 @@ def test_an_upload_in_the_second_of_a_start_has_no_certain_attempt(job: Job) -> 
     assert job.gate(**ONE_NAME).said == ("unclassified", False, "artifact-ambiguous")
 
 
+def test_an_attempt_that_github_does_not_know_has_no_certain_time(job: Job) -> None:
+    """Not found is not known: nothing says which attempt made it, and no permission is missing."""
+    job.attempts(2)
+    job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
+    job.upload("bundle", capture(2))
+    job.github.fault(Fault("status", "GET", "/attempts/1$", status=404))
+
+    outcome = job.gate(**ONE_NAME)
+
+    assert outcome.said == ("unclassified", False, "artifact-ambiguous")
+    assert outcome.code == 1
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_attempts_that_may_not_be_asked_for_are_no_verdict(job: Job, status: int) -> None:
+    """What could not be asked is not what nobody knows."""
+    job.attempts(2)
+    job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
+    job.upload("bundle", capture(2))
+    job.github.fault(Fault("status", "GET", "/attempts/1$", status=status))
+
+    assert job.gate(**ONE_NAME).code == 3
+
+
 def test_an_expired_first_attempt_is_expired_and_not_missing(job: Job) -> None:
     """It is placed by its time, and the reason is the true one."""
     job.attempts(2)

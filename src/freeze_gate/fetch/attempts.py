@@ -2,6 +2,7 @@
 
 from freeze_gate.event import Event
 from freeze_gate.github.artifacts import get_attempt, get_run
+from freeze_gate.github.failure import ApiError
 from freeze_gate.github.http import Api
 
 
@@ -46,5 +47,14 @@ class Attempts:
 
     def _start(self, run_id: int, attempt: int) -> str | None:
         if (run_id, attempt) not in self._starts:
-            self._starts[run_id, attempt] = get_attempt(self._api, run_id, attempt).started_at
+            self._starts[run_id, attempt] = self._asked(run_id, attempt)
         return self._starts[run_id, attempt]
+
+    def _asked(self, run_id: int, attempt: int) -> str | None:
+        """Ask when an attempt began. The token has listed the run's artifacts: what is not found, nobody can know."""
+        try:
+            return get_attempt(self._api, run_id, attempt).started_at
+        except ApiError as error:
+            if error.kind != "not-found":
+                raise
+            return None

@@ -291,6 +291,28 @@ def test_attempts_that_may_not_be_asked_for_are_no_verdict(job: Job, status: int
     assert job.gate(**ONE_NAME).code == 3
 
 
+def test_an_artifact_that_nobody_asked_for_does_not_stop_the_gate(job: Job) -> None:
+    """Whatever its name holds, and with times that are finer than a second."""
+    job.attempts(2)
+    old = job.upload("bundle", dropped(1), attempt=1, created_at="2026-11-29T08:10:00.7Z")
+    new = job.upload("bundle", capture(2), attempt=2, created_at="2026-11-29T09:10:00.07Z")
+    job.upload("another\x1b[2J\n", capture(2), attempt=2)
+
+    outcome = job.gate(**ONE_NAME)
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert sides(outcome) == [str(old.id), str(new.id)]
+
+
+def test_uploads_in_one_second_are_ambiguous_whatever_their_fractions_say(job: Job) -> None:
+    """No clock is that good."""
+    job.attempts(2)
+    for attempt in (1, 2):
+        job.upload("bundle", capture(attempt), attempt=attempt, created_at=f"2026-11-29T09:10:00.{attempt}Z")
+
+    assert job.gate(**ONE_NAME).said == ("unclassified", False, "artifact-ambiguous")
+
+
 def test_an_expired_first_attempt_is_expired_and_not_missing(job: Job) -> None:
     """It is placed by its time, and the reason is the true one."""
     job.attempts(2)

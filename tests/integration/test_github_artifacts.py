@@ -54,6 +54,29 @@ def test_newest_is_by_time_and_never_by_id(run: Run, api: Api) -> None:
     assert [artifact.id for artifact in list_artifacts(api, 4242)] == [10_338_734_845, 10_338_854_604]
 
 
+def test_a_time_is_read_to_the_second(run: Run, api: Api) -> None:
+    """A server may write fractions; of two uploads in one second none is the newer."""
+    run.add_artifact("evidence", b"1", created_at="2026-11-29T08:38:00.123456Z")
+    run.attempts = ["2026-11-29T08:30:00.5Z"]
+    assert list_artifacts(api, 4242)[0].created_at == "2026-11-29T08:38:00Z"
+    assert get_attempt(api, 4242, 1).started_at == "2026-11-29T08:30:00Z"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "evidence\n", "\x1b[2J", "evid\u2028ence", "e" * 1001],
+    ids=["none", "a line end", "a control character", "a Unicode line end", "too long"],
+)
+def test_a_name_that_no_input_can_be_is_left_out(name: str, run: Run, api: Api) -> None:
+    """Any job of the run may have uploaded it; asked for by its id it is an error."""
+    run.add_artifact("evidence", b"zip")
+    run.add_artifact(name, b"zip", id=77)
+    assert [artifact.name for artifact in list_artifacts(api, 4242)] == ["evidence"]
+    assert api.calls == 1
+    with pytest.raises(ApiError, match="name: must"):
+        get_artifact(api, 77)
+
+
 def test_an_old_uploader_publishes_no_digest(run: Run, api: Api) -> None:
     """A13: a digest of null is "not said"."""
     run.add_artifact("evidence", b"zip", digest=None)

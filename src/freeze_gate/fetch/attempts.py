@@ -12,7 +12,7 @@ class Attempts:
     def __init__(self, api: Api, event: Event) -> None:
         self._api = api
         self._newest = {event.run_id: event.run_attempt}
-        self._asked: set[int] = set()
+        self._described: set[int] = set()
         self._starts: dict[tuple[int, int], str | None] = {}
 
     def known(self, run_id: int) -> int | None:
@@ -24,8 +24,8 @@ class Attempts:
 
         An event tells of the attempt that caused it, and another one may have begun since. Raises `ApiError`.
         """
-        if self._newest.get(run_id, 0) < at_least and run_id not in self._asked:
-            self._asked.add(run_id)
+        if self._newest.get(run_id, 0) < at_least and run_id not in self._described:
+            self._described.add(run_id)
             self._newest[run_id] = max(get_run(self._api, run_id).attempt, self._newest.get(run_id, 0))
         return self._newest[run_id]
 

@@ -272,7 +272,7 @@ def test_an_attempt_that_github_does_not_know_has_no_certain_time(job: Job) -> N
     job.attempts(2)
     job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
     job.upload("bundle", capture(2))
-    job.github.fault(Fault("status", "GET", "/attempts/1$", status=404))
+    job.github.fault(Fault("status", "GET", "/attempts/2$", status=404))
 
     outcome = job.gate(**ONE_NAME)
 
@@ -286,7 +286,7 @@ def test_attempts_that_may_not_be_asked_for_are_no_verdict(job: Job, status: int
     job.attempts(2)
     job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
     job.upload("bundle", capture(2))
-    job.github.fault(Fault("status", "GET", "/attempts/1$", status=status))
+    job.github.fault(Fault("status", "GET", "/attempts/2$", status=status))
 
     assert job.gate(**ONE_NAME).code == 3
 

@@ -1,27 +1,43 @@
-"""Lines in a temporary file: what grows with the number of fixtures is kept there, and not in memory."""
+"""Lines outside of memory: what grows with the number of fixtures is kept in a temporary file."""
 
-import tempfile
+import io
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from io import SEEK_END
+from contextlib import contextmanager
 from threading import Lock
-from typing import BinaryIO
+from typing import BinaryIO, Final, Self
 
 from freeze_gate.errors import NoVerdictError
 
+_IN_MEMORY: Final = 1 << 20
+"""Bytes that need no file yet: most runs have no more."""
+
 
 class Shelf:
-    """Any thread may put a line there and get it back by its place. Raises `NoVerdictError` where the disk is full."""
+    """Any thread may put a line there and get it back by its place, until it is closed.
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    The file has no name, so it is gone with the process, however that ends. Raises `NoVerdictError` where there is no
+    room for it.
+    """
+
+    def __init__(self) -> None:
+        self._file: BinaryIO = io.BytesIO()
         self._lock = Lock()
-        self._end: int | None = None  # where the next line goes, if that is where the file stands
+        self._end: int | None = 0  # where the next line goes, if that is where the file stands
+
+    def __enter__(self) -> Self:
+        """Use it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self._file.close()
 
     def put(self, line: bytes) -> int:
         """Keep a line, which has no line end in it, and return its place."""
         with self._lock, _kept():
-            place = self._file.seek(0, SEEK_END) if self._end is None else self._end
+            place = self._file.seek(0, io.SEEK_END) if self._end is None else self._end
+            if isinstance(self._file, io.BytesIO) and place > _IN_MEMORY:
+                self._file = _moved(self._file)
             self._end = place + self._file.write(line + b"\n")
         return place
 
@@ -33,13 +49,12 @@ class Shelf:
             return self._file.readline()
 
 
-@contextmanager
-def temporary_shelf() -> Iterator[Shelf]:
-    """Make a shelf that is gone with the process, however it ends. Raises `NoVerdictError`."""
-    with ExitStack() as stack:
-        with _kept():
-            file = stack.enter_context(tempfile.TemporaryFile())
-        yield Shelf(file)
+def _moved(memory: io.BytesIO) -> BinaryIO:
+    from tempfile import TemporaryFile  # its import takes a tenth of the time of a small run
+
+    file = TemporaryFile()  # noqa: SIM115 - the shelf closes it
+    file.write(memory.getbuffer())
+    return file
 
 
 @contextmanager

@@ -6,7 +6,6 @@ the table below, from the root of the repository; look at the difference. The cl
 the table are written by hand, and are checked whatever the files say.
 """
 
-import io
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -364,7 +363,7 @@ def _source(golden: Golden, attempt: int) -> Source:
 
 def _judged(golden: Golden, paths: Mapping[str, Path]) -> tuple[Case, Result]:
     """Judge bundles, folders or zips."""
-    shown, shelf = [], Shelf(io.BytesIO())
+    shown, shelf = [], Shelf()
     for attempt, path in enumerate(paths.values(), 1):
         source = _source(golden, attempt)
         with open_tree(path) as tree:

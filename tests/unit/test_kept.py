@@ -1,6 +1,5 @@
 """Sides outside of memory: what comes back is what was put there."""
 
-import io
 from typing import Any
 
 from hypothesis import given
@@ -54,7 +53,7 @@ sides = st.builds(
 @given(st.lists(st.tuples(st.sampled_from("ab"), sides), max_size=5))
 def test_what_comes_back_is_what_was_kept(found: list[tuple[str, Side]]) -> None:
     """Every field with its type, however odd its text, and each of several of one id, the last one first."""
-    reading = keep(SOURCE, Shelf(io.BytesIO()), found)
+    reading = keep(SOURCE, Shelf(), found)
     assert set(reading.places) == {name for name, _ in found}
     for name in ("a", "b", "c"):
         expected = [each for given_name, each in reversed(found) if given_name == name]
@@ -65,7 +64,7 @@ def test_what_comes_back_is_what_was_kept(found: list[tuple[str, Side]]) -> None
 def test_digests_are_digests_again() -> None:
     """Text that is none cannot come back as one."""
     whole = side(1)
-    (back,) = keep(whole.source, Shelf(io.BytesIO()), [("a", whole)]).sides("a")
+    (back,) = keep(whole.source, Shelf(), [("a", whole)]).sides("a")
     assert back == whole
     assert back.record
     assert back.pin
@@ -75,7 +74,7 @@ def test_digests_are_digests_again() -> None:
 
 def test_what_was_read_may_turn_out_to_come_from_elsewhere() -> None:
     """What GitHub says of the run is known only when the artifact is chosen; the rows do not know it."""
-    reading = keep(SOURCE, Shelf(io.BytesIO()), [("a", side(1))])
+    reading = keep(SOURCE, Shelf(), [("a", side(1))])
     other = Source("other", attempt=3)
     assert [*reading._replace(source=other).sides("a")] == [side(1)._replace(source=other)]
 
@@ -93,4 +92,4 @@ def test_the_attempt_is_that_of_all_records_or_none() -> None:
         ([unread], None),
         ([], None),
     ):
-        assert keep(SOURCE, Shelf(io.BytesIO()), (("a", each) for each in found)).attempt == attempt
+        assert keep(SOURCE, Shelf(), (("a", each) for each in found)).attempt == attempt

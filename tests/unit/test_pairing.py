@@ -1,6 +1,5 @@
 """From the records of two runs to pairs: nothing can vanish between the two sides."""
 
-import io
 from collections.abc import Iterable
 from itertools import permutations
 
@@ -33,7 +32,7 @@ def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:
 
 def reading(source: Source, *sides: tuple[str, Side]) -> Reading:
     """Return what was read of a source."""
-    shelf = Shelf(io.BytesIO())
+    shelf = Shelf()
     return keep(source, shelf, sides) if sides or not source.fault else Reading(source, shelf)
 
 

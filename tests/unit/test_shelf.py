@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.shelf import Shelf, temporary_shelf
+from freeze_gate.shelf import Shelf
+
+LITTLE, MUCH = 900_000, 4_000_000
 
 
 def test_lines_come_back_in_any_order_while_others_are_put_there() -> None:
@@ -24,28 +26,45 @@ def test_lines_come_back_in_any_order_while_others_are_put_there() -> None:
                 return False
         return [shelf.get(place) for place in reversed(places)] == [line + b"\n" for line in reversed(lines)]
 
-    with temporary_shelf() as shelf, ThreadPoolExecutor(8) as pool:
+    with Shelf() as shelf, ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(8)))
 
 
 def test_nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither while it is used nor afterwards: the file has no name."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with temporary_shelf() as shelf:
-        shelf.put(b"a")
+    with Shelf() as shelf:
+        _fill(shelf, MUCH)
+        assert _is_open_in(tmp_path)
         assert not list(tmp_path.iterdir())
+    assert not _is_open_in(tmp_path)
+
+
+def test_little_needs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be written, a small run is judged all the same."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with Shelf() as shelf:
+        _fill(shelf, LITTLE)
+
+
+def _is_open_in(folder: Path) -> bool:
+    """Whether this process has a file of a folder open, with or without a name."""
+    return any(
+        str(each.readlink()).startswith(f"{folder}/") for each in Path("/proc/self/fd").iterdir() if each.is_symlink()
+    )
 
 
 def test_a_full_disk_is_said_in_words() -> None:
     """Sooner or later, but before anything that was lost is taken for evidence."""
     words = r"File too large.*free some space"
-    with temporary_shelf() as shelf, _files_up_to(50_000), pytest.raises(NoVerdictError, match=words):
-        _fill(shelf)
+    with Shelf() as shelf, _files_up_to(MUCH // 2), pytest.raises(NoVerdictError, match=words):
+        _fill(shelf, MUCH)
 
 
-def _fill(shelf: Shelf) -> None:
-    for _ in range(20):
-        shelf.get(shelf.put(b"x" * 5000))
+def _fill(shelf: Shelf, size: int) -> None:
+    for number in range(size // 5000):
+        line = b"%d " % number + b"x" * 5000
+        assert shelf.get(shelf.put(line)) == line + b"\n"
 
 
 @contextmanager
@@ -62,5 +81,5 @@ def _files_up_to(size: int) -> Iterator[None]:
 def test_no_temporary_folder_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A root file system that is read-only, for one."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(NoVerdictError, match="cannot be kept in a temporary file"), temporary_shelf():
-        pass
+    with pytest.raises(NoVerdictError, match="cannot be kept in a temporary file"), Shelf() as shelf:
+        _fill(shelf, MUCH)

@@ -13,7 +13,7 @@ from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.report.advice import why
 from freeze_gate.report.escape import log
 from freeze_gate.report.lines import four_lines
-from freeze_gate.shelf import temporary_shelf
+from freeze_gate.shelf import Shelf
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
@@ -44,7 +44,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, world: World) -> int:
     """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
-    with temporary_shelf() as shelf:
+    with Shelf() as shelf:
         case = _case(args, world, shelf)
         result = judge(case)
         if result.red[FailureClass.HARNESS_FLAKE] and args.policy:

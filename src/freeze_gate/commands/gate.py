@@ -64,7 +64,7 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
     from freeze_gate.github.http import Api
     from freeze_gate.inputs import read_inputs
     from freeze_gate.report.view import View
-    from freeze_gate.shelf import temporary_shelf
+    from freeze_gate.shelf import Shelf
     from freeze_gate.workspace import write_file
 
     inputs, event = read_inputs(world.environ), read_event(world.environ)
@@ -79,7 +79,7 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
         dry_run=inputs.dry_run,
     )
     with (
-        temporary_shelf() as shelf,
+        Shelf() as shelf,
         Api(event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):

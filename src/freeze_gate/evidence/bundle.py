@@ -8,7 +8,7 @@ from freeze_gate.evidence.digest import Observed, Sha256, observe
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
 from freeze_gate.evidence.shape import FORBIDDEN
 from freeze_gate.evidence.side import Fault, Side, Source
-from freeze_gate.evidence.tree import ArchiveError, Tree, is_record, reading
+from freeze_gate.evidence.tree import ArchiveError, Tree, reading
 
 _MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3
@@ -24,9 +24,7 @@ class RecordFile(NamedTuple):
 
 def record_files(tree: Tree) -> Iterator[RecordFile]:
     """Name the records of all bundles in an archive. A bundle's root is the parent of a `records/` folder, or ""."""
-    with reading("the archive"):
-        members = sorted(filter(is_record, tree))
-    for member in members:
+    for member in sorted(tree.records):
         folder, _, name = member.rpartition("/")
         root = folder.removesuffix("records")
         yield RecordFile(member, root, name.removesuffix(".json"))

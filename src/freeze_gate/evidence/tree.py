@@ -29,6 +29,9 @@ class Tree(Protocol):
     Naming them, opening one and reading it may raise what `reading` turns into an `ArchiveError`.
     """
 
+    records: list[str]
+    """Those that are records."""
+
     def __iter__(self) -> Iterator[str]:
         """Name all of them."""
 

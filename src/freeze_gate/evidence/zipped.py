@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.digest import CHUNK
-from freeze_gate.evidence.tree import ArchiveError, Weight, limit_count, odd, relative
+from freeze_gate.evidence.tree import ArchiveError, Weight, is_record, limit_count, odd, relative
 
 _END: Final = struct.Struct("<4s4H2LH")
 _END64_PLACE: Final = struct.Struct("<4sLQL")
@@ -38,7 +38,6 @@ _KNOWN_FLAGS: Final = 0x6 | _SIZES_FOLLOW | _UTF8  # 0x6: how hard the compresso
 
 _MAX_TABLE_BYTES: Final = 64 << 20  # some four times what 50,000 members need
 _WINDOW: Final = 256 << 10  # a header with the longest name and extra, and a small member whole
-_AHEAD: Final = 4 << 10  # of the table: some thirty entries of the usual length
 
 _NOT_AS_LONG: Final = "a table of contents that is not as long as it says"
 
@@ -57,7 +56,7 @@ class _Table(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """One member as the table tells it, and where the next one's entry begins."""
+    """One member as the table tells it, and how long its entry there is."""
 
     raw_name: bytes
     flags: int
@@ -67,7 +66,7 @@ class _Entry(NamedTuple):
     size: int
     offset: int
     attributes: int
-    next_place: int
+    length: int
 
     @property
     def name(self) -> str:
@@ -83,16 +82,16 @@ class _Entry(NamedTuple):
 class Zip:
     """The members of a zip by name, all of it checked before any is opened. Raises `ArchiveError`.
 
-    Of its table of contents nothing is kept but, for each file, the hash of its name, the place of its entry, and where
-    whatever is behind the file begins: 24 bytes, however many there are and however long their names.
+    Of its table of contents nothing is kept but the names of the records and, for each file, the hash of its name, the
+    place of its entry, and where whatever is behind the file begins: 32 bytes, however long the name is.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         packed_bytes = stream.seek(0, io.SEEK_END)
-        self._ahead, self._ahead_place = b"", 0
         self._table = _find_table(self._read, packed_bytes)
-        self._hashes, self._places, self._stops = self._look_through(packed_bytes)
+        self.records: list[str] = []
+        self._files = self._look_through(packed_bytes)
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""
@@ -110,45 +109,46 @@ class Zip:
             return io.BytesIO(b"".join(chunks))
         return io.BufferedReader(_Chunks(chunks))
 
-    def _look_through(self, packed_bytes: int) -> tuple["array[int]", "array[int]", "array[int]"]:
-        """Check all that the table says, and return what is kept of it, in the order of the hashes."""
+    def _look_through(self, packed_bytes: int) -> "_Files":
+        """Check all that the table says, and return what is kept of it."""
         hashes, numbers, weight = array("q"), array("L"), Weight()
-        places, offsets, least_stops = array("Q"), array("Q"), array("Q")
+        places, lengths = array("Q"), array("L")
+        offsets, least_stops = array("Q"), array("Q")
         for number, (place, entry) in enumerate(self._entries()):
             name = entry.name
-            _refuse_odd(entry, stat.S_IFDIR if _is_folder(name) else stat.S_IFREG)
+            is_folder = _is_folder(name)
+            _refuse_odd(entry, stat.S_IFDIR if is_folder else stat.S_IFREG)
             if entry.least_stop > self._table.offset:
                 raise odd("members that overlap")
             places.append(place)
+            lengths.append(entry.length)
             offsets.append(entry.offset)
             least_stops.append(entry.least_stop)
-            if not _is_folder(name):
+            if not is_folder:
                 hashes.append(hash(name))
                 numbers.append(number)
                 weight.add(name, entry.size)
+                self.records += [name] if is_record(name) else []
         stops = _stops(offsets, least_stops, self._table.offset)
         order = sorted(range(len(hashes)), key=hashes.__getitem__)
-        # 64 bits with a key of this process's own: that two names share them by chance is less than one in ten
-        # thousand million for 50,000 members, and then the archive is refused.
         if any(hashes[one] == hashes[other] for one, other in pairwise(order)):
             raise odd("two members of one name")
         weight.limit(packed_bytes)
         chosen = [numbers[place] for place in order]
-        return (
+        return _Files(
             array("q", map(hashes.__getitem__, order)),
             array("Q", map(places.__getitem__, chosen)),
+            array("L", map(lengths.__getitem__, chosen)),
             array("Q", map(stops.__getitem__, chosen)),
         )
 
     def _find(self, name: str) -> tuple[_Entry, int]:
         """Return a file's entry, and where whatever is behind the file begins. Raises `KeyError`."""
-        wanted = hash(name)
-        place = bisect_left(self._hashes, wanted)
-        if place < len(self._hashes) and self._hashes[place] == wanted:
-            entry = self._entry(self._places[place])
-            if entry.name == name:
-                return entry, self._stops[place]
-        raise KeyError(name)
+        place, length, stop = self._files.find(name)
+        entry = _read_entry(self._read(place, length), 0)
+        if entry.name != name:
+            raise KeyError(name)
+        return entry, stop
 
     def _read(self, place: int, size: int) -> bytes:
         self._stream.seek(place)
@@ -159,42 +159,13 @@ class Zip:
 
     def _entries(self) -> Iterator[tuple[int, _Entry]]:
         """Read the table of contents, each entry with its place; they must fill it."""
-        place = self._table.offset
+        table, start = self._read(self._table.offset, self._table.size), 0
         for _ in range(self._table.members):
-            entry = self._entry(place)
-            yield place, entry
-            place = entry.next_place
-        if place != self._table.stop:
+            entry = _read_entry(table, start)
+            yield self._table.offset + start, entry
+            start += entry.length
+        if start != len(table):
             raise odd(_NOT_AS_LONG)
-
-    def _entry(self, place: int) -> _Entry:
-        start = self._look_ahead(place, _ENTRY.size)
-        mark, _, _, flags, method, _, _, crc, packed, size, *rest = _ENTRY.unpack_from(self._ahead, start)
-        name_length, extra_length, comment_length, disk, _, attributes, offset = rest
-        if mark != b"PK\1\2" or disk:
-            raise odd(_NOT_AS_LONG)
-        length = _ENTRY.size + name_length + extra_length + comment_length
-        name_start = self._look_ahead(place, length) + _ENTRY.size
-        extra_start = name_start + name_length
-        raw_name = self._ahead[name_start:extra_start]
-        wide = _extension(self._ahead[extra_start : extra_start + extra_length]) if extra_length else b""
-        if _WIDE in (packed, size, offset):
-            size, packed, offset = _widened(wide, size, packed, offset)
-        return _Entry(raw_name, flags, method, crc, packed, size, offset, attributes, place + length)
-
-    def _look_ahead(self, place: int, size: int) -> int:
-        """Have a part of the table in `_ahead`, with some of what stands behind it, and return where it begins there.
-
-        Raises `ArchiveError` where the table ends before it.
-        """
-        if place + size > self._table.stop:
-            raise odd(_NOT_AS_LONG)
-        start = place - self._ahead_place
-        if 0 <= start <= len(self._ahead) - size:
-            return start
-        self._ahead = self._read(place, max(size, min(_AHEAD, self._table.stop - place)))
-        self._ahead_place = place
-        return 0
 
     def _packed(self, entry: _Entry, stop: int) -> Iterator[bytes]:
         """Read a member's bytes as they are stored; the header in front of them must agree with the table."""
@@ -206,6 +177,30 @@ class Zip:
         yield window[first:last]
         for offset in range(len(window), last, CHUNK):
             yield self._read(entry.offset + offset, min(CHUNK, last - offset))
+
+
+class _Files(NamedTuple):
+    """The files by the hashes of their names, in the order of the hashes, of which no two are equal.
+
+    64 bits with a key of this process's own: that two names share them by chance is less than one in ten thousand
+    million for 50,000 members, and then the archive is refused.
+    """
+
+    hashes: "array[int]"
+    places: "array[int]"
+    lengths: "array[int]"
+    stops: "array[int]"
+
+    def find(self, name: str) -> tuple[int, int, int]:
+        """Return the place and the length of an entry, and where whatever is behind the file begins.
+
+        Whether it is of that very name, only the entry can say. Raises `KeyError`.
+        """
+        wanted = hash(name)
+        number = bisect_left(self.hashes, wanted)
+        if number == len(self.hashes) or self.hashes[number] != wanted:
+            raise KeyError(name)
+        return self.places[number], self.lengths[number], self.stops[number]
 
 
 def _is_folder(name: str) -> bool:
@@ -272,6 +267,23 @@ def _find_wide_table(read: Callable[[int, int], bytes], end_place: int) -> tuple
     if mark != b"PK\6\6" or place + 12 + length != pointer or disk or table_disk or here != count:
         raise odd("a 64-bit end record that is not where it must be")
     return _Table(count, size, offset), place
+
+
+def _read_entry(table: bytes, start: int) -> _Entry:
+    """Read one entry of the table of contents."""
+    if start + _ENTRY.size > len(table):
+        raise odd(_NOT_AS_LONG)
+    mark, _, _, flags, method, _, _, crc, packed, size, *rest = _ENTRY.unpack_from(table, start)
+    name_length, extra_length, comment_length, disk, _, attributes, offset = rest
+    name_start = start + _ENTRY.size
+    extra_start = name_start + name_length
+    length = _ENTRY.size + name_length + extra_length + comment_length
+    if mark != b"PK\1\2" or disk or start + length > len(table):
+        raise odd(_NOT_AS_LONG)
+    wide = _extension(table[extra_start : extra_start + extra_length]) if extra_length else b""
+    if _WIDE in (packed, size, offset):
+        size, packed, offset = _widened(wide, size, packed, offset)
+    return _Entry(table[name_start:extra_start], flags, method, crc, packed, size, offset, attributes, length)
 
 
 def _extension(extra: bytes) -> bytes:

@@ -21,7 +21,7 @@ from freeze_gate.evidence.record import (
 from freeze_gate.evidence.side import Side, Source
 from freeze_gate.evidence.tree import reading
 from freeze_gate.policy_file import read_policy
-from freeze_gate.shelf import temporary_shelf
+from freeze_gate.shelf import Shelf
 from freeze_gate.upkeep.git_attributes import checkout_of, keeps_bytes
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.policy import lapse, too_long
@@ -118,7 +118,7 @@ def _members(path: Path, tree: Tree, prefix: str) -> Iterator[Remark]:
     sides = list(BundleReader(tree, source).sides())
     for file, (_, side) in zip(files, sides, strict=True):
         yield from _member(tree, file, side, prefix)
-    with temporary_shelf() as shelf:
+    with Shelf() as shelf:
         for fixture_id, side in gather([keep(source, shelf, sides)]).sides.items():
             if side.fault and side.fault.check == "record-duplicate":
                 yield Remark(f"{path}: {fixture_id}: {side.fault.check}: {side.fault.detail}")

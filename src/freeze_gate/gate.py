@@ -46,7 +46,7 @@ class Gate(NamedTuple):
     def run(self) -> int:
         """Reach the verdict, deliver it, then post. Returns the exit code; raises where there is no verdict."""
         collected = self.collector.collect(self.inputs)
-        case, target, notes = self._case(collected), Target(self._number), unread(collected.others)
+        case, target, notes = self._case(collected), Target(self._number), unread(collected.unread.kin)
         result = judge(case)
         if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._consult(case, collected)
@@ -83,7 +83,7 @@ class Gate(NamedTuple):
         with ThreadPoolExecutor(3) as pool:
             policy = pool.submit(self._policy)
             target = pool.submit(self._target, rerun)
-            earlier = pool.submit(self.collector.others, collected)
+            earlier = pool.submit(self.collector.others, collected.unread)
         found = target.result()
         of_event = found.number == self.event.pull_request and is_of_event(self.event, rerun)
         number = found.number if found.obstacle is None or of_event else None

@@ -1,6 +1,7 @@
 """Which attempt of a run was going on at a given time, for artifacts that do not say so by their name."""
 
 from freeze_gate.event import Event
+from freeze_gate.fetch.naming import Candidate
 from freeze_gate.github.artifacts import get_attempt, get_run
 from freeze_gate.github.failure import ApiError
 from freeze_gate.github.http import Api
@@ -44,6 +45,15 @@ class Attempts:
             if started < created_at:
                 return attempt
         return 1
+
+    def of(self, candidate: Candidate, run_id: int) -> int | None:
+        """Return the attempt of a candidate as GitHub tells it: by its name, else by the time of its upload.
+
+        Of a run that was not asked about only names are known. Raises `ApiError`.
+        """
+        if candidate.attempt or not self.known(run_id):
+            return candidate.attempt
+        return self.at(run_id, candidate.artifact.created_at)
 
     def _start(self, run_id: int, attempt: int) -> str | None:
         if (run_id, attempt) not in self._starts:

@@ -1,0 +1,65 @@
+"""Which artifacts the runs have: each run is listed once, and again while what was named is not there."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from freeze_gate.evidence.checks import FIRST
+from freeze_gate.evidence.side import Artifact, Fault
+from freeze_gate.fetch.attempts import Attempts
+from freeze_gate.fetch.naming import slots_of_name
+from freeze_gate.github.artifacts import get_artifact, list_artifacts
+from freeze_gate.github.http import Api
+from freeze_gate.inputs import Wanted
+
+Listings = dict[int, tuple[Artifact, ...]]
+"""The artifacts of runs, by the run's id."""
+
+
+def list_runs(api: Api, attempts: Attempts, wanted: Mapping[int, Sequence[Wanted]], least: int) -> Listings:
+    """List several runs at the same time. `wanted` says what each is listed for, `least` how many of a name.
+
+    Raises `ApiError`.
+    """
+
+    def listing(run_id: int) -> tuple[Artifact, ...]:
+        names = [str(one.name) for one in wanted[run_id] if not one.artifact_id]
+        exact = len(names) < len(wanted[run_id])  # where a side is named by its id, nobody waits for a newer one
+        return list_artifacts(
+            api,
+            run_id,
+            lambda found: all(
+                _is_there(name, run_id, found, attempts, least) and (exact or _is_newest(name, run_id, found, attempts))
+                for name in names
+            ),
+        )
+
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        return dict(zip(wanted, pool.map(listing, wanted), strict=True))
+
+
+def _is_there(name: str, run_id: int, listing: Sequence[Artifact], attempts: Attempts, least: int) -> bool:
+    """Whether a listing holds what a name stands for, as often as the run's attempts can have left it."""
+    few = min(attempts.known(run_id) or 1, least)
+    return all(slot.candidates and len(slot.candidates) >= few for slot in slots_of_name(name, (FIRST,), listing))
+
+
+def _is_newest(name: str, run_id: int, listing: Sequence[Artifact], attempts: Attempts) -> bool:
+    """Whether a listing holds what the run's newest attempt left under a name, as far as anything tells."""
+    newest = attempts.known(run_id)
+    slots = slots_of_name(name, (FIRST,), listing)
+    return all(attempts.of(slot.candidates[0], run_id) in (None, newest) for slot in slots)
+
+
+def find_by_id(api: Api, artifact_id: int, run_id: int, listings: Listings) -> Artifact | Fault:
+    """Return an artifact as it is listed, else as GitHub describes it: then it is added to its run's listing.
+
+    `run_id` is the run that it is looked for in first. Raises `ApiError`.
+    """
+    listed = next((artifact for artifact in listings[run_id] if artifact.id == artifact_id), None)
+    found = listed or get_artifact(api, artifact_id)
+    if isinstance(found, Artifact) and not listed:
+        of_run = found.run_id or run_id
+        if of_run not in listings:  # its run was not named, and its other attempts count too
+            listings[of_run] = list_artifacts(api, of_run)
+        listings[of_run] = tuple({each.id: each for each in (*listings[of_run], found)}.values())
+    return found

@@ -85,6 +85,17 @@ def test_nothing_is_waited_for_where_ids_say_all(job: Job) -> None:
     ]
 
 
+def test_a_name_that_says_its_attempt_is_not_waited_for(job: Job) -> None:
+    """Attempts 1 and 2 of three, each by its own name."""
+    job.attempts(3)
+    names = [job.upload(f"bundle-4242-{n}", failed(n), attempt=n).name for n in (1, 2, 3)]
+
+    outcome = job.gate(wait_seconds="60", first_artifact=names[0], rerun_artifact=names[1])
+
+    assert outcome.said == ("property_miss", False, "both-oracles-failed")
+    assert len(api_calls(job.github)) == 3
+
+
 # ---- which attempt made it -----------------------------------------------------------------------------------------
 
 

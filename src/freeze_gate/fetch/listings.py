@@ -9,7 +9,7 @@ from freeze_gate.fetch.attempts import Attempts
 from freeze_gate.fetch.naming import slots_of_name
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.http import Api
-from freeze_gate.inputs import Wanted
+from freeze_gate.inputs import ATTEMPT, Wanted
 
 Listings = dict[int, tuple[Artifact, ...]]
 """The artifacts of runs, by the run's id."""
@@ -45,9 +45,12 @@ def _is_there(name: str, run_id: int, listing: Sequence[Artifact], attempts: Att
 
 def _is_newest(name: str, run_id: int, listing: Sequence[Artifact], attempts: Attempts) -> bool:
     """Whether a listing holds what the run's newest attempt left under a name, as far as anything tells."""
-    newest = attempts.known(run_id)
-    slots = slots_of_name(name, (FIRST,), listing)
-    return all(attempts.of(slot.candidates[0], run_id) in (None, newest) for slot in slots)
+    newest = [(slot.label, slot.candidates[0]) for slot in slots_of_name(name, (FIRST,), listing)]
+    return all(
+        (candidate.attempt and ATTEMPT not in label)  # a name that says one attempt is asked for that one
+        or attempts.of(candidate, run_id) in (None, attempts.known(run_id))
+        for label, candidate in newest
+    )
 
 
 def find_by_id(api: Api, artifact_id: int, run_id: int, listings: Listings) -> Artifact | Fault:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from freeze_gate.evidence.checks import FIRST
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.fetch.attempts import Attempts
-from freeze_gate.fetch.naming import slots_of_name
+from freeze_gate.fetch.naming import Slot, slots_of_name
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.http import Api
 from freeze_gate.inputs import ATTEMPT, Wanted
@@ -24,33 +24,25 @@ def list_runs(api: Api, attempts: Attempts, wanted: Mapping[int, Sequence[Wanted
     def listing(run_id: int) -> tuple[Artifact, ...]:
         names = [str(one.name) for one in wanted[run_id] if not one.artifact_id]
         exact = len(names) < len(wanted[run_id])  # where a side is named by its id, nobody waits for a newer one
-        return list_artifacts(
-            api,
-            run_id,
-            lambda found: all(
-                _is_there(name, run_id, found, attempts, least) and (exact or _is_newest(name, run_id, found, attempts))
-                for name in names
-            ),
-        )
+        few = min(attempts.known(run_id) or 1, least)
+
+        def is_whole(found: Sequence[Artifact]) -> bool:
+            slots = [slot for name in names for slot in slots_of_name(name, (FIRST,), found)]
+            enough = all(slot.candidates and len(slot.candidates) >= few for slot in slots)
+            return enough and (exact or all(_is_newest(slot, run_id, attempts) for slot in slots))
+
+        return list_artifacts(api, run_id, is_whole)
 
     with ThreadPoolExecutor(len(wanted)) as pool:
         return dict(zip(wanted, pool.map(listing, wanted), strict=True))
 
 
-def _is_there(name: str, run_id: int, listing: Sequence[Artifact], attempts: Attempts, least: int) -> bool:
-    """Whether a listing holds what a name stands for, as often as the run's attempts can have left it."""
-    few = min(attempts.known(run_id) or 1, least)
-    return all(slot.candidates and len(slot.candidates) >= few for slot in slots_of_name(name, (FIRST,), listing))
-
-
-def _is_newest(name: str, run_id: int, listing: Sequence[Artifact], attempts: Attempts) -> bool:
-    """Whether a listing holds what the run's newest attempt left under a name, as far as anything tells."""
-    newest = [(slot.label, slot.candidates[0]) for slot in slots_of_name(name, (FIRST,), listing)]
-    return all(
-        (candidate.attempt and ATTEMPT not in label)  # a name that says one attempt is asked for that one
-        or attempts.of(candidate, run_id) in (None, attempts.known(run_id))
-        for label, candidate in newest
-    )
+def _is_newest(slot: Slot, run_id: int, attempts: Attempts) -> bool:
+    """Whether the newest candidate is what the run's newest attempt left, as far as anything tells."""
+    newest = slot.candidates[0]
+    if newest.attempt and ATTEMPT not in slot.label:  # a name that says one attempt is asked for that one
+        return True
+    return attempts.of(newest, run_id) in (None, attempts.known(run_id))
 
 
 def find_by_id(api: Api, artifact_id: int, run_id: int, listings: Listings) -> Artifact | Fault:

@@ -46,11 +46,15 @@ def test_the_oracle_does_not_run_without_a_record(record: bytes | None, tmp_path
     assert _asked(tmp_path, record) == 1
 
 
-def test_evidence_is_uploaded_whatever_happened() -> None:
-    """The upload comes last and always; its name ends in the run's id and attempt, as `{attempt}` expects."""
+def test_evidence_is_uploaded_whatever_happened_unless_it_would_hide_that() -> None:
+    """The upload comes last, and as the look before it says; its name ends as `{attempt}` expects."""
     action = yaml.safe_load((ACTION / "action.yml").read_text())
-    upload = action["runs"]["steps"][-1]
-    assert upload["if"] == "${{ always() }}"
+    *before, look, upload = action["runs"]["steps"]
+    assert look["if"] == "${{ always() }}"
+    outcomes = [f"${{{{ steps.{step['id']}.outcome }}}}" for step in before]
+    assert look["env"]["OUTCOMES"].replace("}} ", "}}\n").splitlines() == outcomes
+    assert upload["if"] == "${{ always() && steps.look.outputs.upload == 'true' }}"
+    assert action["outputs"]["red"]["value"] == "${{ steps.look.outputs.red }}"
     assert upload["with"]["name"] == action["outputs"]["artifact-name"]["value"]
     assert upload["with"]["name"].endswith("-${{ github.run_id }}-${{ github.run_attempt }}")
 

@@ -1,7 +1,8 @@
-"""The oracle step of the capture action, as the runner's bash runs it."""
+"""The steps of the capture action, as the runner's bash runs them."""
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 import yaml
 
 from freeze_gate.capture.store import Store
-from freeze_gate.evidence.record import Transport
+from freeze_gate.evidence.record import Transport, encode_record
+from tests.integration.gate_run import read_outputs
 from tests.integration.recorded import ID, record_in
 
 ACTION = Path(__file__).parents[2] / ".github" / "actions" / "capture"
@@ -31,10 +33,24 @@ class Steps:
 
     def __init__(self, folder: Path) -> None:
         self.bundle = folder / "workspace" / "freeze-gate"
+        self.output = folder / "output"
+        self.log = ""
+        self.outcomes: dict[str, str] = {"install": "success", "sample": "skipped", "oracle": "skipped"}
         self._home = folder / "temp" / "freeze-gate"
         self.bundle.parent.mkdir()
         _program(self._home / "bin" / "python", "")
         _program(self._home / "path" / "freeze-gate", "-I -m freeze_gate")
+
+    def look(self) -> dict[str, str]:
+        """Look at what the steps so far left, and return what the step puts out."""
+        self.output.write_text("")
+        self.run("Look at the evidence", OUTCOMES=" ".join(self.outcomes.values()))
+        return read_outputs(self.output.read_text())
+
+    def without_install(self) -> None:
+        """Let the first step have failed: there is no command."""
+        shutil.rmtree(self._home)
+        self.outcomes["install"] = "failure"
 
     def run(self, name: str, **environ: str) -> int:
         """Return a step's exit code."""
@@ -42,13 +58,19 @@ class Steps:
             "PATH": os.environ["PATH"],
             "RUNNER_TEMP": str(self._home.parent),
             "GITHUB_ACTION_PATH": str(ACTION),
+            "GITHUB_OUTPUT": str(self.output),
             "FREEZE_GATE_BUNDLE": "freeze-gate",
             "FREEZE_GATE_ID": ID,
             "SECONDS_AT_MOST": "60",
             "EGRESS": "--allow-egress",  # whether a seal can be made is another matter
         }
         words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]]
-        return subprocess.run(words, cwd=self.bundle.parent, env=given | environ, check=False, timeout=60).returncode
+        done = subprocess.run(
+            words, cwd=self.bundle.parent, env=given | environ, capture_output=True, text=True, check=False, timeout=60
+        )
+        self.log = done.stdout + done.stderr
+        self.outcomes[STEPS[name]["id"]] = "failure" if done.returncode else "success"
+        return done.returncode
 
 
 @pytest.fixture
@@ -88,3 +110,70 @@ def test_a_stump_is_not_given_to_the_oracle(steps: Steps) -> None:
     Store(steps.bundle).write(record)
     assert steps.run("Oracle", ORACLE="exit 1") == 1
     assert record_in(steps.bundle) == record
+
+
+PIN = 'echo sampled | freeze-gate pin --id "$FREEZE_GATE_ID" -'
+DROPPED = 'freeze-gate transport --id "$FREEZE_GATE_ID" --fault connection'
+
+
+@pytest.mark.parametrize(
+    ("sampler", "oracle", "red"),
+    [
+        (PIN, "true", False),
+        (PIN, "exit 3", True),
+        (f"{PIN}; {DROPPED}", "true", True),
+        (f"{PIN}; {DROPPED}; exit 1", "true", True),
+        (f"{DROPPED}; exit 1", None, True),
+        (PIN, None, True),
+    ],
+    ids=["green", "a fail", "a fault", "a fault that ends the sampler", "nothing pinned", "no verdict"],
+)
+def test_what_the_record_shows_is_put_out(steps: Steps, sampler: str, oracle: str | None, red: bool) -> None:
+    """A fault, a fail or no verdict explains a red job; in each case the evidence is uploaded."""
+    steps.run("Sample", SAMPLER=sampler)
+    if oracle:
+        steps.run("Oracle", ORACLE=oracle)
+    assert steps.look() == {"red": str(red).lower(), "upload": "true"}
+    assert "::error::" not in steps.log
+
+
+def test_green_evidence_of_a_step_that_failed_is_not_uploaded(steps: Steps) -> None:
+    """A sampler whose later line fails is unknown to the record, which would call the job green."""
+    assert steps.run("Sample", SAMPLER=f"{PIN}; exit 1") == 1
+    assert steps.run("Oracle", ORACLE="true") == 0
+    assert steps.look() == {"red": "false", "upload": "false"}
+    assert "::error::A step of the capture failed" in steps.log
+
+
+def test_green_evidence_of_a_step_that_was_cancelled_is_not_uploaded(steps: Steps) -> None:
+    """A time limit of the job ends a step too."""
+    assert steps.run("Sample", SAMPLER=PIN) == 0
+    assert steps.run("Oracle", ORACLE="true") == 0
+    steps.outcomes["oracle"] = "cancelled"
+    assert steps.look() == {"red": "false", "upload": "false"}
+
+
+def test_evidence_that_nothing_can_read_here_is_not_uploaded(steps: Steps) -> None:
+    """Where the command could not be installed, a bundle in the checkout may say anything."""
+    assert steps.run("Sample", SAMPLER=PIN) == 0
+    steps.without_install()
+    assert steps.look() == {"red": "false", "upload": "false"}
+
+
+@pytest.mark.parametrize(
+    "sampler", ["exit 1", "mkdir -p freeze-gate/records; echo {} >freeze-gate/records/$FREEZE_GATE_ID.json; exit 1"]
+)
+def test_a_record_that_is_missing_or_broken_explains_nothing_and_is_left_to_the_gate(
+    steps: Steps, sampler: str
+) -> None:
+    """The uploader says that there is nothing, or the gate what is wrong with it."""
+    assert steps.run("Sample", SAMPLER=sampler) == 1
+    assert steps.look() == {"red": "false", "upload": "true"}
+
+
+def test_a_record_that_contradicts_itself_explains_nothing(steps: Steps) -> None:
+    """The gate cannot use it either."""
+    assert steps.run("Sample", SAMPLER=PIN) == 0
+    contradicted = record_in(steps.bundle)._replace(transport_ok=False)
+    (steps.bundle / "records" / f"{ID}.json").write_bytes(encode_record(contradicted))
+    assert steps.look() == {"red": "false", "upload": "true"}

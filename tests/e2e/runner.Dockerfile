@@ -2,5 +2,5 @@
 ARG BASE_IMAGE
 FROM ${BASE_IMAGE}
 RUN apt-get update \
- && apt-get install -y --no-install-recommends curl git nodejs python3-hypothesis python3-pytest python3-venv \
+ && apt-get install -y --no-install-recommends curl git jq nodejs python3-hypothesis python3-pytest python3-venv \
  && rm -rf /var/lib/apt/lists/*

@@ -13,6 +13,7 @@ import pytest
 from freeze_gate.evidence.digest import Sha256
 from tests.integration import events
 from tests.integration.gate_run import OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
+from tests.integration.readme import section
 from tests.integration.workflow import Did, Ended, Workflow
 from tests.recipes import RECIPES
 from tests.standin.state import Grant
@@ -167,23 +168,93 @@ def test_a_rerun_that_passes_does_not_explain_why_the_first_run_was_red(play: Pl
 RECORDED = {"nothing": None, "passed": PASSED, "dropped": DROPPED}
 
 
-@pytest.mark.parametrize("first", RECORDED)
+class Became(NamedTuple):
+    """What became of a capture job, and what it recorded."""
+
+    result: str
+    recorded: str
+
+    @property
+    def explained(self) -> bool:
+        """Whether the job is not red, or its own record says why."""
+        return self.result == "success" or (self.result == "failure" and self.recorded == "dropped")
+
+    @property
+    def did(self) -> Did:
+        """The same, with a capture of its own."""
+        return done(RECORDED[self.recorded], self.result)
+
+
+def _may_be_green(recipe: str, first: Became, second: Became) -> bool:
+    """Say whether a merged freeze covers what became of the two jobs: all that is red in a run is then a flake."""
+    muted = {first.recorded, second.recorded} == {"dropped", "passed"}
+    if recipe == "attempts":  # the first attempt is over, and this one ran all of the job again
+        passed = second.result == "success" and first.recorded == second.recorded == "passed"
+        return second.explained and (muted or passed)
+    if recipe == "two-runs":  # nobody knows how the first run ended but that it was red
+        return muted and first.recorded == "dropped" and second.explained
+    if recipe == "matrix":  # no shard's own result is known, as the README says
+        return muted and first.result == "failure" and second.result != "cancelled"
+    return muted and first.result == "failure" and first.explained and second.explained
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("result", ["failure", "cancelled"])
-def test_red_ends_green_only_by_a_freeze_of_a_whole_pair(play: Play, result: str, first: str) -> None:
+def test_red_ends_green_only_by_a_freeze_of_a_whole_pair(play: Play, result: str, recorded: str) -> None:
     """Whatever becomes of the two jobs, a merged freeze covers only a flake on record of jobs that came to their end.
 
     Cancelled, timed out (which a run reports as failed or as cancelled), skipped, no artifact id, red for another
-    reason: none of it ends green.
+    reason than its own record shows, though the other's shows one: none of it ends green.
     """
     play.freeze()
-    earlier = play.recipe in ("attempts", "two-runs")  # there the first run is over, and its record alone counts
-    reruns = earlier or result == "failure"
-    for became, second in product(("success", "failure", "cancelled"), RECORDED) if reruns else [("success", "passed")]:
+    first = Became(result, recorded)
+    reruns = play.recipe in ("attempts", "two-runs") or result == "failure"
+    seconds = [Became(*one) for one in product(("success", "failure", "cancelled"), RECORDED)]
+    for second in seconds if reruns else [Became("success", "passed")]:
         _start_over(play.job)
-        ended = play.run(done(RECORDED[first], result), done(RECORDED[second], became))
-        muted = reruns and became != "cancelled" and {first, second} == {"dropped", "passed"}
-        passed = play.recipe == "attempts" and became == "success" and first == second == "passed"
-        assert (ended.conclusion == "success") == (muted or passed), (became, second)
+        ended = play.run(first.did, second.did)
+        assert (ended.conclusion == "success") == _may_be_green(play.recipe, first, second), second
+
+
+@pytest.mark.parametrize("side", ["first", "rerun"])
+def test_a_capture_that_failed_beside_a_green_record_is_no_half_of_a_muted_pair(play: Play, side: str) -> None:
+    """A later line of its sampler failed, and it uploaded nothing; what the other run recorded does not cover that."""
+    play.freeze()
+    hidden = done(PASSED, "failure")._replace(within=True)
+
+    ended = play.run(hidden, red(DROPPED)) if side == "first" else play.run(red(DROPPED), hidden)
+
+    assert ended.gate
+    missing = "record-missing" if play.recipe == "matrix" else "artifact-missing"
+    assert ended.gate.said == ("unclassified", False, missing)
+    assert ended.conclusion == "failure"
+
+
+def test_the_limit_of_a_matrix_is_the_one_that_the_readme_says(job: Job) -> None:
+    """What fails in a shard after its capture is in no evidence, and a frozen flake of another shard covers it."""
+    play = Play("matrix", job)
+    play.freeze()
+    became = play.became(red(DROPPED), done(PASSED)) | {"first/b": red(PASSED), "rerun/b": red(PASSED)}
+
+    assert play.workflow().attempt(became).conclusion == "success"
+    said = " ".join(section("Matrix with merge").split())
+    assert "What fails in a shard after its capture is in no evidence" in said
+    assert "such a red ends green" in said
+
+
+@pytest.mark.parametrize("sides", [("first",), ("rerun",), ("first", "rerun")], ids="-".join)
+def test_a_cancelled_shard_that_left_nothing_is_seen_behind_one_that_failed(job: Job, sides: tuple[str, ...]) -> None:
+    """The matrix says only "failure"; the missing record is named, on one side or on both."""
+    play = Play("matrix", job)
+    play.freeze()
+    gone = {f"{side}/b": done(None, "cancelled") for side in sides}
+
+    ended = play.workflow().attempt(play.became(red(DROPPED), red(PASSED)) | gone)
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "record-missing")
+    assert "sorted-patch-b" in ended.gate.summary
+    assert ended.conclusion == "failure"
 
 
 def _start_over(job: Job) -> None:
@@ -229,7 +300,7 @@ def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: 
     play.freeze()
     workflow = play.workflow()
     workflow.attempt({"capture": red(DROPPED)})
-    assert play.again(workflow, {"capture": red(PASSED)}).conclusion == "success"
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "success"
 
     assert play.again(workflow, {"capture": done(None, result)}).conclusion == "failure"
 

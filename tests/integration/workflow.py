@@ -1,12 +1,16 @@
 """A workflow of the README as GitHub would run it: which jobs run, what they pass on, how its gate's job ends.
 
-Two things are played: the capture jobs (what became of them is given) and the merging of artifacts. The gate's steps
-are real. Results, outputs and conditions follow
+Played are the actions of others, and what becomes of a capture, which is given; what a capture puts out and whether it
+uploads follow from that as in the action. The gate's steps are real, and so are the scripts beside a capture.
+Results, outputs and conditions follow
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax.
 """
 
 import fnmatch
 import io
+import os
+import re
+import runpy
 import subprocess
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -24,16 +28,22 @@ _JOBS: Final = {name: yaml.safe_load(text)["jobs"] for name, text in RECIPES.ite
 _CAPTURE: Final = "OWNER/freeze-gate/.github/actions/capture@"
 _GATE: Final = "OWNER/freeze-gate@"
 _MERGE: Final = "actions/upload-artifact/merge@"
-_ARTIFACT_NAME: Final = yaml.safe_load((ROOT / ".github/actions/capture/action.yml").read_text(encoding="utf-8"))[
-    "outputs"
-]["artifact-name"]["value"]
+_CHECKOUT: Final = "actions/checkout@"
+_DOWNLOAD: Final = "actions/download-artifact@"
+_ACTION: Final = ROOT / ".github" / "actions" / "capture"
+_ARTIFACT_NAME: Final = yaml.safe_load((_ACTION / "action.yml").read_text())["outputs"]["artifact-name"]["value"]
+_SHOWN: Final = runpy.run_path(str(_ACTION / "shown.py"))["shown"]
 
 
 class Did(NamedTuple):
-    """What becomes of a capture job that runs: its result, and what it uploads; None is nothing."""
+    """What becomes of a capture job whose capture runs: its result, and what the capture records; None is nothing.
+
+    `within`: what failed is a step of the capture, and not one after it.
+    """
 
     result: str
     evidence: Capture | None = None
+    within: bool = False
 
 
 class Known(NamedTuple):
@@ -123,26 +133,58 @@ class Workflow:
             "run_id": int(environ["GITHUB_RUN_ID"]),
         }
         needs = {name: known._asdict() for name, known in self._needs(job).items()}
-        return {"github": github, "inputs": self._inputs, "needs": needs, "vars": {}, **more}
+        return {"github": github, "inputs": self._inputs, "needs": needs, "secrets": {}, "vars": {}, **more}
 
     def _capture(self, name: str, job: Mapping[str, Any], became: Mapping[str, Did]) -> Known:
         results, outputs = [], {}
         for shard in _shards(job):
             did = became[f"{name}/{shard['shard']}" if shard else name]
             contexts = self._contexts(job, matrix=shard)
-            step = next(step for step in job["steps"] if step.get("uses", "").startswith(_CAPTURE))
-            given = {key: fill(step["with"][key], contexts, {}) for key in ("fixture-id", "name")}
-            steps = {step.get("id", ""): {"outputs": self._upload(given, contexts, did.evidence)}}
+            result, steps = self._captured(job, contexts, did)
             outputs = _outputs(job, {**contexts, "steps": steps})
-            results.append(did.result)
-        worst = [result for result in ("failure", "cancelled", "success") if result in results]
-        return Known(worst[0], outputs)
+            results.append(result)
+        worst = next(result for result in ("failure", "cancelled", "success") if result in results)
+        return Known("success" if worst == "failure" and job.get("continue-on-error") else worst, outputs)
 
-    def _upload(
-        self, given: Mapping[str, str], contexts: Mapping[str, Any], evidence: Capture | None
-    ) -> dict[str, str]:
-        if evidence is None:
-            return {}
+    def _captured(self, job: Mapping[str, Any], contexts: Mapping[str, Any], did: Did) -> tuple[str, dict[str, Any]]:
+        """Run the steps of a capture job in their order; a step that fails ends the job."""
+        steps: dict[str, Any] = {}
+        bundles: list[str] = []
+        for step in job["steps"]:
+            here = {**contexts, "steps": steps}
+            result, outputs = "success", {}
+            if step.get("uses", "").startswith(_CAPTURE):
+                result, outputs = self._play(step, here, did, bundles)
+            elif step.get("uses", "").startswith(_DOWNLOAD):
+                wanted = fill(step["with"]["artifact-ids"], here, {})
+                found = wanted in [str(one.id) for one in self._job.run.artifacts]
+                bundles += [step["with"]["path"]] if found else []
+                result = "success" if found else "failure"
+            elif "run" in step:
+                result = "success" if self._script(step, here) else "failure"
+            else:
+                assert step["uses"].startswith(_CHECKOUT)
+            steps[step.get("id", "")] = {"outputs": outputs}
+            if result != "success" and not step.get("continue-on-error"):
+                return result, steps
+        return "success", steps
+
+    def _play(
+        self, step: Mapping[str, Any], contexts: Mapping[str, Any], did: Did, bundles: Collection[str]
+    ) -> tuple[str, dict[str, str]]:
+        """Let a capture come to its end: its result, and its outputs."""
+        given = {key: fill(step["with"][key], contexts, {}) for key in ("fixture-id", "name", "sampler")}
+        replayed = re.search(r"freeze-gate replay (\S+)", given["sampler"])
+        if replayed and replayed[1] not in bundles:
+            return "failure", {"red": "false"}
+        if did.evidence is None:
+            return did.result, {"red": "false"}
+        shown = _SHOWN(did.evidence.record)
+        hides = shown == "green" and did.within and did.result != "success"
+        uploaded = {} if hides else self._upload(given, contexts, did.evidence)
+        return did.result, {"red": str(shown == "red").lower(), **uploaded}
+
+    def _upload(self, given: Mapping[str, str], contexts: Mapping[str, Any], evidence: Capture) -> dict[str, str]:
         name = fill(_ARTIFACT_NAME, {**contexts, "inputs": given}, {})
         here = {"run_id": contexts["github"]["run_id"], "run_attempt": contexts["github"]["run_attempt"]}
         stored = evidence.changed(fixture_id=given["fixture-id"], run=here)
@@ -150,15 +192,19 @@ class Workflow:
 
     def _merge(self, job: Mapping[str, Any]) -> Known:
         steps: dict[str, Any] = {}
+        failed = False
         for step in job["steps"]:
-            given = {key: fill(value, self._contexts(job), {}) for key, value in step["with"].items()}
+            contexts = self._contexts(job, steps=steps)
+            if not self._step_is_due(step, contexts, failed=failed):
+                continue
+            given = {key: fill(value, contexts, {}) for key, value in step["with"].items()}
             assert given["separate-directories"] is True
             found = [one for one in self._job.run.artifacts if fnmatch.fnmatchcase(one.name, given["pattern"])]
             members = {f"{one.name}/{name}": payload for one in found for name, payload in _members(one.content)}
             stored = {"artifact-id": str(self._store(given["name"], zipped(members)))} if members else {}
             steps[step["id"]] = {"outputs": stored}
-        result = "success" if all(step["outputs"] for step in steps.values()) else "failure"
-        return Known(result, _outputs(job, self._contexts(job, steps=steps)))
+            failed |= not stored
+        return Known("failure" if failed else "success", _outputs(job, self._contexts(job, steps=steps)))
 
     def _store(self, name: str, content: bytes) -> int:
         run = self._job.run
@@ -173,8 +219,7 @@ class Workflow:
             if not self._step_is_due(step, contexts, failed=failed):
                 continue
             if "run" in step:
-                done = subprocess.run(["bash", "-e", "-c", step["run"]], check=False)
-                failed |= done.returncode != 0
+                failed |= not self._script(step, contexts)
                 continue
             assert step["uses"].startswith(_GATE)
             given = {key: str(fill(value, contexts, {}) or "") for key, value in step["with"].items()}
@@ -182,6 +227,18 @@ class Workflow:
             steps[step.get("id", "")] = {"outputs": outcome.outputs}
             failed |= outcome.code != 0
         return Ended("failure" if failed else "success", outcome)
+
+    def _script(self, step: Mapping[str, Any], contexts: Mapping[str, Any]) -> bool:
+        """Run a step's script in the workspace, and say whether it ended well."""
+        environ = {key: str(fill(value, contexts, {}) or "") for key, value in step.get("env", {}).items()}
+        done = subprocess.run(
+            ["bash", "-e", "-c", step["run"]],
+            cwd=self._job.workspace,
+            env={"PATH": os.environ["PATH"], **environ},
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        return done.returncode == 0
 
     def _step_is_due(self, step: Mapping[str, Any], contexts: Mapping[str, Any], *, failed: bool) -> bool:
         """Whether a step runs. A job that began after its run was cancelled is not cancelled itself."""

@@ -90,12 +90,12 @@ def _pull_request(repository: Repository) -> dict[str, Any]:
     return {"pull_request": {"number": pull.number, "head": head, "base": base}, "repository": _of(repository)}
 
 
-def _asking(sampler: Sampler) -> list[str]:
-    return ["--var", f"SAMPLER_URL={sampler.url}"]
-
-
-def _workflow(checkout: Path, recipe: str) -> Path:
-    return checkout / ".github" / "workflows" / f"{recipe}.yml"
+def _workflow(checkout: Path, recipe: str, sampler: Sampler | None = None) -> Path:
+    """Name a recipe's file, in which the sampler's address is now the real one."""
+    path = checkout / ".github" / "workflows" / f"{recipe}.yml"
+    if sampler:
+        path.write_text(RECIPES[recipe].replace("https://sampler.example/v1/sample", sampler.url))
+    return path
 
 
 def _gate(ran: Ran) -> dict[str, str]:
@@ -120,8 +120,8 @@ def test_two_jobs_on_a_patch_that_breaks_the_property(
     """Both jobs sample the same bytes and fail on them: a miss, red, and nothing is posted."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
-        ran = shop.run(_workflow(checkout, "two-jobs"), occasion, github, run)
+        occasion = Occasion("pull_request", _pull_request(repository))
+        ran = shop.run(_workflow(checkout, "two-jobs", sampler), occasion, github, run)
         assert sampler.asked == 2
     assert ran.results == {"first": "failure", "rerun": "failure", "gate": "failure"}, ran.log
     assert _gate(ran)["reason"] == "both-oracles-failed"
@@ -133,8 +133,8 @@ def test_two_jobs_on_a_sampler_that_drifts(checkout: Path, shop: Shop, github: S
     """The second answer is another one: a drift, red, and one ticket."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken", "broken in another way") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
-        ran = shop.run(_workflow(checkout, "two-jobs"), occasion, github, run)
+        occasion = Occasion("pull_request", _pull_request(repository))
+        ran = shop.run(_workflow(checkout, "two-jobs", sampler), occasion, github, run)
     assert ran.results["gate"] == "failure", ran.log
     assert _gate(ran)["failure-class"] == "fixture_drift"
     (ticket,) = (issue for issue in repository.issues.values() if "fixture-refresh" in issue.labels)
@@ -146,8 +146,8 @@ def test_two_jobs_on_a_patch_that_works(checkout: Path, shop: Shop, github: Stan
     """The first job is green: no rerun, no gate's step, a green check."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("sorted") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
-        ran = shop.run(_workflow(checkout, "two-jobs"), occasion, github, run)
+        occasion = Occasion("pull_request", _pull_request(repository))
+        ran = shop.run(_workflow(checkout, "two-jobs", sampler), occasion, github, run)
         assert sampler.asked == 1
     assert ran.exit_code == 0, ran.log
     assert ran.results["gate"] == "success"
@@ -158,10 +158,10 @@ def test_rerun_of_failed_jobs(checkout: Path, shop: Shop, github: Standin, repos
     """The first attempt says that a rerun is missing; the second finds the first, and a fail is not rerun away."""
     run = repository.add_run(4242, head_sha=HEAD, attempts=[EARLIER])
     with Sampler("broken", "broken") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
-        first = shop.run(_workflow(checkout, "attempts"), occasion, github, run)
+        occasion = Occasion("pull_request", _pull_request(repository))
+        first = shop.run(_workflow(checkout, "attempts", sampler), occasion, github, run)
         run.attempts.append(github.now())
-        second = shop.run(_workflow(checkout, "attempts"), occasion, github, run)
+        second = shop.run(_workflow(checkout, "attempts", sampler), occasion, github, run)
     assert first.results["gate"] == "failure", first.log
     assert _gate(first)["reason"] == "artifact-missing"
     assert "Re-run failed jobs" in first.summaries["gate"]
@@ -176,8 +176,8 @@ def test_two_runs(checkout: Path, shop: Shop, github: Standin, repository: Repos
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
         payload = {"inputs": {"first-run-id": "4141"}, "repository": _of(repository)}
-        occasion = Occasion("workflow_dispatch", payload, words=[*_asking(sampler), "--input", "first-run-id=4141"])
-        ran = shop.run(_workflow(checkout, "two-runs"), occasion, github, run)
+        occasion = Occasion("workflow_dispatch", payload, words=["--input", "first-run-id=4141"])
+        ran = shop.run(_workflow(checkout, "two-runs", sampler), occasion, github, run)
     assert ran.results["gate"] == "failure", ran.log
     assert _gate(ran)["failure-class"] == "property_miss"
 
@@ -191,8 +191,8 @@ def test_a_matrix_with_merged_artifacts(checkout: Path, shop: Shop, github: Stan
     """Four shards a side, merged with the official client: the gate reads two artifacts and judges four pairs."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository), words=_asking(sampler))
-        ran = shop.run(_workflow(checkout, "matrix"), occasion, github, run)
+        occasion = Occasion("pull_request", _pull_request(repository))
+        ran = shop.run(_workflow(checkout, "matrix", sampler), occasion, github, run)
         assert sampler.asked == 8
     assert ran.results["gate"] == "failure", ran.log
     assert _gate(ran)["failure-class"] == "property_miss"
@@ -206,8 +206,8 @@ def test_a_merge_queue_that_replays(checkout: Path, shop: Shop, github: Standin,
     run = repository.add_run(4242, head_sha=HEAD, event="merge_group")
     with Sampler("broken") as sampler:
         payload = {"merge_group": {"head_ref": ref, "head_sha": HEAD}, "repository": _of(repository)}
-        occasion = Occasion("merge_group", payload, {"GITHUB_REF": ref}, _asking(sampler))
-        ran = shop.run(_workflow(checkout, "merge-queue"), occasion, github, run)
+        occasion = Occasion("merge_group", payload, {"GITHUB_REF": ref})
+        ran = shop.run(_workflow(checkout, "merge-queue", sampler), occasion, github, run)
         assert sampler.asked == 1
     assert ran.results["gate"] == "failure", ran.log
     assert _gate(ran)["failure-class"] == "property_miss"

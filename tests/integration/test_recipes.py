@@ -14,7 +14,7 @@ from freeze_gate.evidence.digest import Sha256
 from tests.integration import events
 from tests.integration.gate_run import OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
 from tests.integration.readme import section
-from tests.integration.workflow import Did, Ended, Workflow
+from tests.integration.workflow import Did, Ended, Workflow, captures, told
 from tests.recipes import RECIPES
 from tests.standin.state import Grant
 
@@ -468,6 +468,15 @@ def test_on_a_pull_request_from_a_fork_the_verdict_stands_and_nothing_is_posted(
     assert bool(warned) == (name == "harness_flake")
     assert all("workflow_run" in words and "issues: write" in words for words in warned)
     assert "fork" in ended.gate.summary
+
+
+@pytest.mark.parametrize("recipe", REQUIRED)
+def test_the_samplers_address_is_known_where_secrets_and_variables_are_empty(recipe: str) -> None:
+    """As on a pull request from a fork: what the sampler's line names stands in the workflow itself."""
+    asking = [step for step in captures(recipe) if "freeze-gate replay" not in step["with"]["sampler"]]
+    assert asking
+    for step in asking:
+        assert told(step, {"vars": {}, "secrets": {}}) == {"SAMPLER_URL": "https://sampler.example/v1/sample"}
 
 
 def companion(job: Job, name: str, conclusion: str = "failure") -> Ended:

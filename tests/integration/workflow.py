@@ -175,7 +175,7 @@ class Workflow:
         """Let a capture come to its end: its result, and its outputs."""
         given = {key: fill(step["with"][key], contexts, {}) for key in ("fixture-id", "name", "sampler")}
         replayed = re.search(r"freeze-gate replay (\S+)", given["sampler"])
-        if replayed and replayed[1] not in bundles:
+        if not all(told(step, contexts).values()) or (replayed and replayed[1] not in bundles):
             return "failure", {"red": "false"}
         if did.evidence is None:
             return did.result, {"red": "false"}
@@ -247,6 +247,18 @@ class Workflow:
             return self._holds(str(step.get("if", "success()")), contexts, failed=failed)
         finally:
             self._cancelled = cancelled
+
+
+def told(step: Mapping[str, Any], contexts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables that a capture's sampler names, as the workflow fills them; the action sets the id."""
+    named = set(re.findall(r"\$\{?([A-Z][A-Z_]*)", step["with"]["sampler"])) - {"FREEZE_GATE_ID"}
+    return {name: str(fill(step.get("env", {}).get(name), contexts, {}) or "") for name in sorted(named)}
+
+
+def captures(recipe: str) -> list[dict[str, Any]]:
+    """Return the steps of a recipe that capture."""
+    steps = [step for job in _JOBS[recipe].values() for step in job["steps"]]
+    return [step for step in steps if step.get("uses", "").startswith(_CAPTURE)]
 
 
 def _outputs(job: Mapping[str, Any], contexts: Mapping[str, Any]) -> dict[str, Any]:

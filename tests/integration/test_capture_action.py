@@ -13,7 +13,9 @@ import yaml
 
 from freeze_gate.capture.store import Store
 from freeze_gate.evidence.record import Transport, encode_record
-from tests.integration.gate_run import read_outputs
+from tests.exact_server import ExactServer, answer, sized
+from tests.integration.gate_run import COMMIT, Job, read_outputs, zipped
+from tests.integration.readme import blocks
 from tests.integration.recorded import ID, record_in
 
 ACTION = Path(__file__).parents[2] / ".github" / "actions" / "capture"
@@ -35,9 +37,10 @@ class Steps:
         self.bundle = folder / "workspace" / "freeze-gate"
         self.output = folder / "output"
         self.log = ""
+        self.environ: dict[str, str] = {}
         self.outcomes: dict[str, str] = {"install": "success", "sample": "skipped", "oracle": "skipped"}
         self._home = folder / "temp" / "freeze-gate"
-        self.bundle.parent.mkdir()
+        self.bundle.parent.mkdir(parents=True)
         _program(self._home / "bin" / "python", "")
         _program(self._home / "path" / "freeze-gate", "-I -m freeze_gate")
 
@@ -63,6 +66,7 @@ class Steps:
             "FREEZE_GATE_ID": ID,
             "SECONDS_AT_MOST": "60",
             "EGRESS": "--allow-egress",  # whether a seal can be made is another matter
+            **self.environ,
         }
         words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]]
         done = subprocess.run(
@@ -177,3 +181,65 @@ def test_a_record_that_contradicts_itself_explains_nothing(steps: Steps) -> None
     contradicted = record_in(steps.bundle)._replace(transport_ok=False)
     (steps.bundle / "records" / f"{ID}.json").write_bytes(encode_record(contradicted))
     assert steps.look() == {"red": "false", "upload": "true"}
+
+
+_RUNNER = {
+    "GITHUB_REPOSITORY": "octo-org/widgets",
+    "GITHUB_RUN_ID": "4242",
+    "GITHUB_RUN_ATTEMPT": "1",
+    "GITHUB_JOB": "first",
+    "GITHUB_SHA": COMMIT,
+}
+LANES = {
+    "reset": answer(end="reset"),
+    "cut": answer(b"half", "Content-Length: 100"),
+    "overloaded": sized(b"later", status="503 Service Unavailable"),
+}
+
+
+def _sampler(heading: str) -> str:
+    """Return the `sampler` of the README's step below a heading."""
+    (text,) = blocks(heading, "yaml")
+    found = yaml.safe_load(text if text.lstrip().startswith("-") else f"- with:\n{text}")
+    return str(found[-1]["with"]["sampler"])
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, job: Job, lane: str) -> None:
+    """The README's lines of `sampler` record the call, and its replay is a good rerun: the label asks for a freeze."""
+    first, rerun = Steps(tmp_path / "first"), Steps(tmp_path / "rerun")
+    sample = sized(b'{"rows": [1, 2]}')
+    with ExactServer(sample) as sampler, ExactServer(LANES[lane]) as dropping:
+        first.environ = _RUNNER | {"SAMPLER_URL": sampler.url, "LANE_URL": dropping.url}
+        for name in ("request.json", "job.json"):
+            (first.bundle.parent / name).write_text("{}")
+        assert first.run("Sample", SAMPLER=_sampler("A call to a lane")) != 0
+    assert first.run("Oracle", ORACLE="test -s $FREEZE_GATE_FIXTURE") == 0, first.log
+    assert first.look() == {"red": "true", "upload": "true"}
+
+    shutil.copytree(first.bundle, rerun.bundle.parent / "first-bundle")
+    rerun.environ = _RUNNER
+    assert rerun.run("Sample", SAMPLER=_sampler("A rerun on the same bytes")) == 0, rerun.log
+    assert rerun.run("Oracle", ORACLE="test -s $FREEZE_GATE_FIXTURE") == 0, rerun.log
+    assert rerun.look() == {"red": "false", "upload": "true"}
+
+    for side, steps in (("first", first), ("rerun", rerun)):
+        job.run.add_artifact(side, _zipped(steps.bundle))
+    assert job.gate().said == ("harness_flake", True, "transport-fault")
+    assert job.pull.issue.labels == ["freeze-request"]
+
+
+def test_a_lane_that_answers_leaves_a_green_record(steps: Steps) -> None:
+    """The same lines, and nothing to blame."""
+    with ExactServer(sized(b"sampled")) as sampler, ExactServer(sized(b"done")) as lane:
+        steps.environ = {"SAMPLER_URL": sampler.url, "LANE_URL": lane.url}
+        for name in ("request.json", "job.json"):
+            (steps.bundle.parent / name).write_text("{}")
+        assert steps.run("Sample", SAMPLER=_sampler("A call to a lane")) == 0, steps.log
+    assert steps.run("Oracle", ORACLE="true") == 0
+    assert steps.look() == {"red": "false", "upload": "true"}
+
+
+def _zipped(bundle: Path) -> bytes:
+    files = (path for path in bundle.rglob("*") if path.is_file())
+    return zipped({str(path.relative_to(bundle)): path.read_bytes() for path in files})

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,80 @@ def test_recipes_are_accepted(recipe: str, tmp_path: Path) -> None:
     ):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _workflow(recipe: str) -> dict[str, Any]:
+    return dict(yaml.safe_load(RECIPES[recipe]))
+
+
+def _gate(recipe: str) -> dict[str, Any]:
+    """Return the recipe's job that judges."""
+    jobs = _workflow(recipe)["jobs"].values()
+    (found,) = (job for job in jobs if any(_is(step, "OWNER/freeze-gate@") for step in job["steps"]))
+    return dict(found)
+
+
+def _is(step: Mapping[str, Any], action: str) -> bool:
+    return str(step.get("uses", "")).startswith(action)
+
+
+def test_each_required_job_has_a_name_of_its_own() -> None:
+    """Branch protection knows a check by its name; the queue's is the pull request's, which it stands for."""
+    names = {recipe: _gate(recipe)["name"] for recipe in RECIPES}
+    assert names.pop("merge-queue") == names["two-jobs"]
+    assert len(set(names.values())) == len(names)
+
+
+def test_recipes_can_stand_side_by_side() -> None:
+    """No two have one workflow name, which the companion goes by, or one group, in which a run ends the other."""
+    for of in (lambda recipe: _workflow(recipe)["name"], lambda recipe: _workflow(recipe)["concurrency"]["group"]):
+        assert len({of(recipe) for recipe in RECIPES}) == len(RECIPES)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_gate_of_each_recipe_has_the_block_to_paste(recipe: str) -> None:
+    """Every line of it and no other, in the companion for forks too; all other jobs only read."""
+    found = re.search(r"```yaml\n(permissions:\n.*?)```", _section("Permissions"), re.DOTALL)
+    assert found
+    assert _gate(recipe)["permissions"] == yaml.safe_load(found[1])["permissions"]
+    others = [job["permissions"] for job in _workflow(recipe)["jobs"].values() if job != _gate(recipe)]
+    assert {level for granted in others for level in granted.values()} <= {"read"}
+
+
+def test_the_companion_follows_the_smallest_workflow() -> None:
+    """It is started by that workflow's name, and asks for what its jobs upload."""
+    companion = _workflow("fork")
+    assert companion[True]["workflow_run"]["workflows"] == [_workflow("two-jobs")["name"]]  # YAML's idea of `on`
+    asked = {
+        key: value.replace("github.event.workflow_run.id", "github.run_id")
+        for key, value in companion["jobs"]["gate"]["steps"][0]["with"].items()
+    }
+    named = {
+        key: value.replace("${{ github.run_attempt }}", "{attempt}")
+        for key, value in _gate("two-jobs")["steps"][0]["with"].items()
+    }
+    assert asked == {key: named[key] for key in asked}
+    assert {"first-artifact", "rerun-artifact", "expected-fixtures"} == set(asked)
+
+
+@pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe != "fork"])
+def test_each_fixture_that_is_captured_is_expected(recipe: str) -> None:
+    """One that vanished from both sides is seen, and none is asked for that nobody captures."""
+    captured = {
+        step["with"]["fixture-id"].replace("${{ matrix.shard }}", shard)
+        for job in _workflow(recipe)["jobs"].values()
+        for shard in job.get("strategy", {}).get("matrix", {}).get("shard", [""])
+        for step in job["steps"]
+        if _is(step, "OWNER/freeze-gate/.github/actions/capture@")
+    }
+    (expected,) = (step["with"]["expected-fixtures"] for step in _gate(recipe)["steps"] if "with" in step)
+    assert set(expected.split()) == captured
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_capture_is_the_last_step_of_its_job_and_no_failure_is_passed_over(recipe: str) -> None:
+    """What failed after it would be in no evidence, and a failure that is passed over looks like a success."""
+    for job in _workflow(recipe)["jobs"].values():
+        captures = [step for step in job["steps"] if _is(step, "OWNER/freeze-gate/.github/actions/capture@")]
+        assert captures in ([], job["steps"][-1:])
+        assert not [one for one in (job, *job["steps"]) if "continue-on-error" in one]

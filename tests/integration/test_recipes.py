@@ -120,6 +120,18 @@ def test_a_success_ends_green(play: Play) -> None:
     assert play.run(done(PASSED)) == ("success", None)
 
 
+@pytest.mark.parametrize("recipe", ["two-jobs", "matrix", "merge-queue"])
+def test_a_success_is_not_run_again(job: Job, recipe: str) -> None:
+    """There is nothing to compare."""
+    play = Play(recipe, job)
+    workflow = play.workflow()
+
+    workflow.attempt(play.became(done(PASSED)))
+
+    assert workflow.ran("first")
+    assert not workflow.ran("rerun")
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_each_class_blocks_and_posts_what_it_should(play: Play, name: str) -> None:
     """Of the four classes each ends red; a flake is labelled where the pull request's head was tested."""
@@ -533,6 +545,13 @@ def test_the_companion_takes_the_policy_of_the_default_branch(fork: Job) -> None
 def test_the_companion_looks_only_at_runs_that_failed(fork: Job, conclusion: str) -> None:
     """A run that passed, or that a person ended, asks for nothing."""
     assert companion(fork, "harness_flake", conclusion) == ("skipped", None)
+
+
+@pytest.mark.parametrize("event", ["push", "workflow_dispatch", "schedule"])
+def test_the_companion_looks_only_at_runs_of_pull_requests(fork: Job, event: str) -> None:
+    """Another run of that workflow, on somebody's branch, asks for nothing."""
+    fork.run.event = event
+    assert companion(fork, "harness_flake") == ("skipped", None)
 
 
 def test_the_companion_leaves_pull_requests_of_the_repository_alone(job: Job) -> None:

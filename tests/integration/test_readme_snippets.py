@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from freeze_gate import cli
 from freeze_gate.cli import COMMANDS
@@ -20,6 +22,7 @@ from freeze_gate.evidence.record import Record, read_record
 from freeze_gate.version import VERSION
 from tests.demo.sampler import ROWS, sampler
 from tests.exact_server import ExactServer, answer, sized
+from tests.integration.expressions import fill, is_true, says_when
 from tests.integration.readme import blocks, rows, section
 from tests.recipes import README
 
@@ -244,29 +247,67 @@ def test_a_verdict_is_verified_and_stated(judged: Place) -> None:
     """Consistent, with its pins hashed again; then a statement whose subjects `jq` turns into lines of digests."""
     judged.run("freeze-gate classify first rerun.zip --verdict-file freeze-gate-verdict.json")
     (verify,) = blocks("Verdicts that anyone can check again", "sh")
-    (attest,) = blocks("Verdicts that anyone can check again", "yaml")
 
     done = judged.run(verify)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("consistent") == 2
 
-    stated = judged.run("\n".join(re.findall(r"run: (.*)", attest)))
+    stated = _state(judged, "freeze-gate-verdict.json")
     assert stated.returncode == 0, stated.stderr
     (subject,) = json.loads((judged.folder / "statement.json").read_bytes())["subject"]
     line = f"{subject['digest']['sha256']}  {subject['name']}\n"
     assert (judged.folder / "pins.sha256").read_text() == line
     assert re.fullmatch(r"[0-9a-f]{64}  \S+\n", line)
+    assert (judged.folder / "output").read_text() == "pins=true\n"
+
+
+def _signing() -> list[dict[str, Any]]:
+    """Return the README's steps that sign a verdict."""
+    (attest,) = blocks("Verdicts that anyone can check again", "yaml")
+    return list(yaml.safe_load(attest))
+
+
+def _state(judged: Place, verdict: str) -> "subprocess.CompletedProcess[str]":
+    """Run the step before the signature as a runner does."""
+    (judged.folder / "output").write_text("")
+    return judged.run(_signing()[0]["run"], VERDICT=verdict, GITHUB_OUTPUT=str(judged.folder / "output"))
+
+
+def test_a_verdict_without_pins_is_not_signed(judged: Place) -> None:
+    """A signature needs a subject: the step before it is green, and puts out that there is none."""
+    missing = judged.run("freeze-gate classify nothing nothing-else --verdict-file freeze-gate-verdict.json")
+    assert missing.returncode == 1
+
+    stated = _state(judged, "freeze-gate-verdict.json")
+
+    assert stated.returncode == 0, stated.stderr
+    assert (judged.folder / "output").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "pins", "stated", "signed"),
+    [("verdict.json", "true", True, True), ("verdict.json", "", True, False), ("", "", False, False)],
+    ids=["pins", "no pins", "the gate did not look"],
+)
+def test_only_a_verdict_with_pins_is_signed(verdict: str, pins: str, stated: bool, signed: bool) -> None:
+    """Where the gate's step was skipped it put out no file; a verdict that blocks is signed too."""
+    outputs = {"gate": {"outputs": {"verdict-file": verdict}}, "statement": {"outputs": {"pins": pins}}}
+    step, sign = _signing()
+    due = [is_true(fill(one["if"], {"steps": outputs}, {"cancelled": lambda: False})) for one in (step, sign)]
+    assert due == [stated, signed]
+    assert all(says_when(one["if"]) for one in (step, sign))
+    assert fill(step["env"]["VERDICT"], {"steps": outputs}, {}) == verdict
+    assert fill(sign["with"]["predicate-path"], {"steps": outputs}, {}) == verdict
 
 
 def test_the_statement_is_of_the_type_that_the_readme_tells_the_signer(judged: Place) -> None:
     """The predicate that `actions/attest` is given is the one that the statement has."""
     judged.run("freeze-gate classify first rerun --verdict-file v.json")
-    judged.run("freeze-gate verify --statement statement.json v.json")
-    (attest,) = blocks("Verdicts that anyone can check again", "yaml")
+    assert _state(judged, "v.json").returncode == 0
 
     statement = json.loads((judged.folder / "statement.json").read_bytes())
 
-    assert f"predicate-type: {statement['predicateType']}\n" in attest
+    assert _signing()[1]["with"]["predicate-type"] == statement["predicateType"]
     assert statement["predicate"] == json.loads((judged.folder / "v.json").read_bytes())
 
 

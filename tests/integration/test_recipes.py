@@ -12,7 +12,7 @@ import pytest
 
 from freeze_gate.evidence.digest import Sha256
 from tests.integration import events
-from tests.integration.gate_run import OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
+from tests.integration.gate_run import COMMIT, OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
 from tests.integration.readme import section
 from tests.integration.workflow import Did, Ended, Workflow, captures, told
 from tests.recipes import RECIPES
@@ -24,6 +24,7 @@ REQUIRED = [recipe for recipe in RECIPES if recipe != "fork"]
 PASSED, FAILED = capture(), capture(oracle=False)
 DRIFTED = capture(pin=OTHER_SAMPLE)
 DROPPED = capture(oracle=None, transport=False)
+NO_ANSWER = capture(pin=None, oracle=None, transport=False)
 """What a run may have recorded. An oracle that a time limit or a cancelled job ended is on record as failed."""
 
 CLASSES = {
@@ -357,6 +358,31 @@ def test_a_fail_cannot_be_rerun_away_by_attempts(job: Job) -> None:
     assert ended.conclusion == "failure"
 
 
+def test_two_passes_in_a_row_end_green_by_attempts(job: Job) -> None:
+    """What came before them is not looked at: nothing is muted, and the README says so."""
+    play = Play("attempts", job)
+    workflow = play.workflow()
+    workflow.attempt({"capture": red(FAILED)})
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "failure"
+
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "success"
+    assert "Two passes in a row do" in " ".join(section("Re-run failed jobs").split())
+
+
+@pytest.mark.parametrize("evidence", [None, NO_ANSWER], ids=["no evidence", "no answer"])
+def test_an_attempt_that_left_nothing_blocks_until_two_in_a_row_have(job: Job, evidence: Capture | None) -> None:
+    """Running the gate alone again, as "Re-run failed jobs" does then, changes nothing; running all jobs does."""
+    play = Play("attempts", job)
+    workflow = play.workflow()
+    workflow.attempt({"capture": red(evidence)})
+    assert play.again(workflow, {"capture": red(evidence)}).conclusion == "failure"
+
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "failure"
+    assert play.again(workflow, {}, only={"gate"}).conclusion == "failure"
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "success"
+    assert "press **Re-run all jobs** until two attempts in a row" in " ".join(section("Re-run failed jobs").split())
+
+
 def test_the_first_attempt_says_which_button_to_press(job: Job) -> None:
     """There is no pair yet, and the summary says how to get one."""
     ended = Play("attempts", job).run(red(FAILED))
@@ -392,6 +418,17 @@ def test_two_runs_of_two_commits_are_no_pair(job: Job) -> None:
 
     assert ended.gate
     assert ended.gate.said == ("unclassified", False, "commit-mismatch")
+
+
+def test_a_nightly_flake_is_labelled_where_a_pull_request_has_its_head(job: Job) -> None:
+    """As with one from `main` into a release branch."""
+    job.pull.head_sha, job.pull.head_ref = COMMIT, "main"
+
+    ended = Play("two-runs", job).run(red(DROPPED), done(PASSED))
+
+    assert ended.gate
+    assert ended.gate.said == ("harness_flake", True, "transport-fault")
+    assert job.pull.issue.labels == ["freeze-request"]
 
 
 def test_a_shard_that_vanished_from_both_sides_is_seen(job: Job) -> None:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -119,19 +120,40 @@ def test_a_policy_mutes_a_flake(desk: Desk) -> None:
     paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
 
     assert desk.run("classify", *paths).code == 1
+    assert "muted" not in desk.run("classify", *paths).err
     said = desk.run("classify", *paths, "--policy", file)
     assert said.code == 0
     assert "freeze_allowed=true\n" in said.out
+    last = datetime.now(UTC).date() + timedelta(days=3)
+    assert said.err.splitlines()[1:] == [
+        f"Every red pair is muted by a reviewer's freeze; the last day of this one's is {last}, UTC."
+    ]
 
 
-def test_a_broken_policy_mutes_nothing_and_one_that_is_not_there_is_a_usage_error(desk: Desk) -> None:
-    """Fail closed; and a path that does not exist was mistyped."""
-    file = desk.folder / "policy.yml"
-    file.write_bytes(b"schema: nonsense\n")
+def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Desk) -> None:
+    """Fail closed, and loudly: each problem with its place, harmless in a log."""
+    file = desk.folder / "policy ::error::.yml"
+    file.write_text("schema: freeze-gate/policy/1\nmax_freeze_days: 1000\nfrezes: []\n")
     paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
 
-    assert desk.run("classify", *paths, "--policy", file).code == 1
-    assert desk.run("classify", *paths, "--policy", desk.folder / "none").code == 2
+    said = desk.run("classify", *paths, "--policy", file)
+
+    assert said.code == 1
+    _, loud, *problems = said.err.splitlines()
+    assert loud.startswith("The policy could not be used: no freeze counts")
+    assert [problem.split(".yml:")[1][:2] for problem in problems] == ["2:", "3:"]
+    assert "::error" not in said.err
+    assert "frezes" in problems[1]
+
+
+def test_a_policy_that_cannot_be_read_is_named_as_it_was_given(desk: Desk) -> None:
+    """A path that does not exist was mistyped: a usage error that shows all of it."""
+    paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
+
+    said = desk.run("classify", *paths, "--policy", desk.folder / "gone" / "policy.yml")
+
+    assert said.code == 2
+    assert str(desk.folder / "gone" / "policy.yml") in said.err
 
 
 def test_never_is_0(desk: Desk) -> None:

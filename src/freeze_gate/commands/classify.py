@@ -1,6 +1,7 @@
 """`freeze-gate classify FIRST RERUN`: the same verdict as the action's, offline, from two folders or zips."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def run(args: Namespace, world: World) -> int:
             result = judge(case)
         for text in (piece.decode("ascii") for piece in pieces(case, result)) if args.json else [four_lines(result)]:
             world.out.write(text)
-        print(_words(result), file=world.err)
+        print(_words(case, result), file=world.err)
         if args.verdict_file:
             write_file(args.verdict_file.parent, args.verdict_file.name, pieces(case, result))
         return result.exit_code
@@ -97,8 +98,18 @@ def _policy(path: Path, case: Case) -> PolicyReading:
     try:
         return read_policy(path.read_bytes(), log(path.name), case.today)
     except OSError as error:
-        raise UsageError(f"--policy {path.name!r} cannot be read: {error.strerror}") from None
+        raise UsageError(f"--policy {str(path)!r} cannot be read: {error.strerror}") from None
 
 
-def _words(result: Result) -> str:
-    return f"reason: {result.reason}. {log(why(result.verdict))}"
+def _words(case: Case, result: Result) -> str:
+    return "\n".join((f"reason: {result.reason}. {log(why(result.verdict))}", *_of_the_policy(case, result)))
+
+
+def _of_the_policy(case: Case, result: Result) -> Iterator[str]:
+    """Say what became of the policy, where it was asked."""
+    if case.policy.state == "unusable":
+        yield "The policy could not be used: no freeze counts, and everything that it could require counts as required."
+        yield from map(log, case.policy.problems)
+    elif result.freeze_active and result.verdict.standing:
+        last = result.verdict.standing.freeze.expires
+        yield f"Every red pair is muted by a reviewer's freeze; the last day of this one's is {last}, UTC."

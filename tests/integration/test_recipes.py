@@ -306,8 +306,10 @@ def test_evidence_of_an_earlier_attempt_speaks_for_no_later_one(play: Play, resu
     assert ended.conclusion == "failure"
 
 
-@pytest.mark.parametrize("result", ["failure", "cancelled"])
-def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: Job, result: str) -> None:
+@pytest.mark.parametrize(
+    "last", [Did("failure"), Did("cancelled"), Did("failure", FAILED, lost=True)], ids=["nothing", "cancelled", "lost"]
+)
+def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: Job, last: Did) -> None:
     """With attempts, the newest pair is muted; the attempt that came to nothing is red all the same."""
     play = Play("attempts", job)
     play.freeze()
@@ -315,7 +317,7 @@ def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: 
     workflow.attempt({"capture": red(DROPPED)})
     assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "success"
 
-    assert play.again(workflow, {"capture": done(None, result)}).conclusion == "failure"
+    assert play.again(workflow, {"capture": last}).conclusion == "failure"
 
 
 def test_once_a_freeze_is_merged_the_gate_alone_can_be_run_again(play: Play) -> None:

@@ -38,12 +38,13 @@ _SHOWN: Final = runpy.run_path(str(_ACTION / "shown.py"))["shown"]
 class Did(NamedTuple):
     """What becomes of a capture job whose capture runs: its result, and what the capture records; None is nothing.
 
-    `within`: what failed is a step of the capture, and not one after it.
+    `within`: what failed is a step of the capture, and not one after it. `lost`: its upload came to nothing.
     """
 
     result: str
     evidence: Capture | None = None
     within: bool = False
+    lost: bool = False
 
 
 class Known(NamedTuple):
@@ -181,7 +182,7 @@ class Workflow:
             return did.result, {"red": "false"}
         shown = _SHOWN(did.evidence.record)
         hides = shown == "green" and did.within and did.result != "success"
-        uploaded = {} if hides else self._upload(given, contexts, did.evidence)
+        uploaded = {} if hides or did.lost else self._upload(given, contexts, did.evidence)
         return did.result, {"red": str(shown == "red").lower(), **uploaded}
 
     def _upload(self, given: Mapping[str, str], contexts: Mapping[str, Any], evidence: Capture) -> dict[str, str]:

@@ -229,6 +229,17 @@ def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, 
     assert job.pull.issue.labels == ["freeze-request"]
 
 
+def test_a_lane_that_refuses_is_no_flake(steps: Steps) -> None:
+    """A 404 is about the request: beside a green record the red line is unexplained, and nothing is uploaded."""
+    with ExactServer(sized(b"sampled")) as sampler, ExactServer(sized(b"no", status="404 Not Found")) as lane:
+        steps.environ = {"SAMPLER_URL": sampler.url, "LANE_URL": lane.url}
+        for name in ("request.json", "job.json"):
+            (steps.bundle.parent / name).write_text("{}")
+        assert steps.run("Sample", SAMPLER=_sampler("A call to a lane")) == 22, steps.log
+    assert steps.run("Oracle", ORACLE="true") == 0
+    assert steps.look() == {"red": "false", "upload": "false"}
+
+
 def test_a_lane_that_answers_leaves_a_green_record(steps: Steps) -> None:
     """The same lines, and nothing to blame."""
     with ExactServer(sized(b"sampled")) as sampler, ExactServer(sized(b"done")) as lane:

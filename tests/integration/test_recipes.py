@@ -385,6 +385,19 @@ def test_an_attempt_that_left_nothing_blocks_until_two_in_a_row_have(job: Job, e
     assert "press **Re-run all jobs** until two attempts in a row" in " ".join(section("Re-run failed jobs").split())
 
 
+@pytest.mark.parametrize(
+    ("earlier", "conclusion"), [(PASSED, "success"), (FAILED, "failure")], ids=["passed", "failed"]
+)
+def test_an_attempt_without_evidence_is_passed_over_by_the_next(job: Job, earlier: Capture, conclusion: str) -> None:
+    """The newest attempt before it that left some is what it is compared with: a fail there is not forgotten."""
+    play = Play("attempts", job)
+    workflow = play.workflow()
+    workflow.attempt({"capture": rerun_of(earlier)})
+    assert play.again(workflow, {"capture": red(None)}).conclusion == "failure"
+
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == conclusion
+
+
 def test_the_first_attempt_says_which_button_to_press(job: Job) -> None:
     """There is no pair yet, and the summary says how to get one."""
     ended = Play("attempts", job).run(red(FAILED))

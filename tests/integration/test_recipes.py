@@ -320,6 +320,22 @@ def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: 
     assert play.again(workflow, {"capture": last}).conclusion == "failure"
 
 
+def test_a_third_attempt_whose_artifact_is_not_listed_yet_is_judged_all_the_same(job: Job) -> None:
+    """The gate knows its id from the job, so a listing that lags does not leave it with the muted pair before."""
+    play = Play("attempts", job)
+    play.freeze()
+    workflow = play.workflow()
+    workflow.attempt({"capture": red(DROPPED)})
+    assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "success"
+
+    workflow.listed_after = 3
+    ended = play.again(workflow, {"capture": red(FAILED)})
+
+    assert ended.gate
+    assert ended.gate.said == ("unclassified", False, "split-oracle")
+    assert ended.conclusion == "failure"
+
+
 def test_once_a_freeze_is_merged_the_gate_alone_can_be_run_again(play: Play) -> None:
     """Jobs that are not run again keep their results and outputs, so the pair is the same, and muted now."""
     workflow = play.workflow()

@@ -62,7 +62,10 @@ class Ended(NamedTuple):
 
 
 class Workflow:
-    """The runs of one recipe. `event` is the payload that started it, `inputs` those of a dispatch."""
+    """The runs of one recipe. `event` is the payload that started it, `inputs` those of a dispatch.
+
+    `listed_after` hides what is uploaded from that many listings.
+    """
 
     def __init__(
         self, recipe: str, job: Job, event: Mapping[str, Any] | None = None, inputs: Mapping[str, str] | None = None
@@ -73,6 +76,7 @@ class Workflow:
         self._inputs = inputs or {}
         self._known: dict[str, Known] = {}
         self._cancelled = False
+        self.listed_after = 0
         job.inputs = {"github-token": job.inputs["github-token"], "wait-seconds": "0"}
 
     def attempt(
@@ -209,7 +213,12 @@ class Workflow:
 
     def _store(self, name: str, content: bytes) -> int:
         run = self._job.run
-        stored = run.add_artifact(name, content, created_at=f"{run.attempts[-1][:14]}{10 + len(run.artifacts)}:00Z")
+        stored = run.add_artifact(
+            name,
+            content,
+            created_at=f"{run.attempts[-1][:14]}{10 + len(run.artifacts)}:00Z",
+            listed_after=self.listed_after,
+        )
         return stored.id
 
     def _judge(self, job: Mapping[str, Any]) -> Ended:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from types import ModuleType
 from typing import Final
 
-from freeze_gate.errors import FreezeGateError
+from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.version import VERSION
 from freeze_gate.world import World
 
@@ -47,7 +47,13 @@ def _parse_and_run(argv: Sequence[str], world: World) -> int:
         if command == name:
             _module(command).configure(described)
     args = parser.parse_args(argv)
-    return _run(args.command, args, world)
+    try:
+        code = _run(args.command, args, world)
+        world.out.flush()
+    except BrokenPipeError:  # whoever reads the output has read enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more at its exit
+        return NoVerdictError.exit_code
+    return code
 
 
 def _run(command: str, args: object, world: World) -> int:

@@ -1,8 +1,8 @@
 """Lines outside of memory: what grows with the number of fixtures is kept in a temporary file."""
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import BinaryIO, Final, Self
 
@@ -30,7 +30,7 @@ class Shelf:
 
     def __exit__(self, *_: object) -> None:
         """Close it."""
-        self._file.close()
+        _discard(self._file)
 
     def put(self, line: bytes) -> int:
         """Keep a line, which has no line end in it, and return its place."""
@@ -49,12 +49,37 @@ class Shelf:
             return self._file.readline()
 
 
-def _moved(memory: io.BytesIO) -> BinaryIO:
-    from tempfile import TemporaryFile  # its import takes a tenth of the time of a small run
+@contextmanager
+def whole(pieces: Iterable[bytes]) -> Iterator[BinaryIO]:
+    """Hand out what is made piece by piece only when all of it is there. Raises what `pieces` raise."""
+    with _kept():
+        file = _temporary()
+    try:
+        for piece in pieces:
+            with _kept():
+                file.write(piece)
+        with _kept():
+            file.seek(0)
+        yield file
+    finally:
+        _discard(file)
 
-    file = TemporaryFile()  # noqa: SIM115 - the shelf closes it
+
+def _moved(memory: io.BytesIO) -> BinaryIO:
+    file = _temporary()
     file.write(memory.getbuffer())
     return file
+
+
+def _temporary() -> BinaryIO:
+    from tempfile import TemporaryFile  # its import takes a tenth of the time of a small run
+
+    return TemporaryFile()
+
+
+def _discard(file: BinaryIO) -> None:
+    with suppress(OSError):  # what could not be written would be tried once more, and is thrown away with the rest
+        file.close()
 
 
 @contextmanager
@@ -62,5 +87,5 @@ def _kept() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        words = f"the evidence cannot be kept in a temporary file ({error.strerror}): free some space, run again"
+        words = f"no temporary file can be written ({error.strerror}): free some space, or name a folder in TMPDIR"
         raise NoVerdictError(words) from None

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from freeze_gate import cli
+from tests.bundles import record, zipped
 from tests.integration.gate_run import Capture, bundle, capture
 from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.integration.test_gate_trouble import policy
@@ -201,3 +202,39 @@ def test_a_hundred_pairs_are_judged_by_the_worst(desk: Desk) -> None:
     rerun = [capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
     said = desk.run("classify", desk.zip("first", *first), desk.bundle("rerun", *rerun))
     assert "failure_class=property_miss\n" in said.out
+
+
+def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None:
+    """Records that are three times as long in ASCII; the four lines stand where they were asked for."""
+    sides = []
+    for attempt in (1, 2):
+        made = (record(f"f{n:03}", attempt=attempt, sampler={"model": "é" * 30_500}) for n in range(800))
+        payloads = {f"records/{each['fixture_id']}.json": json.dumps(each, ensure_ascii=False) for each in made}
+        sides.append(zipped(desk.folder / f"{attempt}.zip", {name: text.encode() for name, text in payloads.items()}))
+
+    printed = desk.run("classify", *sides, "--json")
+    written = desk.run("classify", *sides, "--verdict-file", desk.folder / "v.json")
+
+    assert (printed.code, printed.out) == (3, "")
+    assert "the verdict document was not written: it would be over 256 MiB" in printed.err
+    assert written.code == 3
+    assert written.out.splitlines()[1] == "failure_class=unclassified"
+    assert not (desk.folder / "v.json").exists()
+
+
+def test_whoever_reads_no_more_of_the_document_gets_no_traceback(desk: Desk) -> None:
+    """`| head -1`: what goes into a file is whole all the same."""
+    sides = [
+        desk.zip(name, *(capture(attempt, fixture_id=f"f{number:03}") for number in range(300)))
+        for attempt, name in ((1, "first"), (2, "rerun"))
+    ]
+    words = [sys.executable, "-I", "-m", "freeze_gate", "classify", *sides, "--json", "--verdict-file", "v.json"]
+    with subprocess.Popen(words, cwd=desk.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == b"{\n"
+        process.stdout.close()
+        (line,) = process.stderr.read().splitlines()
+        assert line.startswith(b"reason: green. Nothing to mute")
+        assert process.wait() == 3
+    assert json.loads((desk.folder / "v.json").read_bytes())["result"]["reason"] == "green"

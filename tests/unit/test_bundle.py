@@ -127,7 +127,7 @@ def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Pa
     assert {sides[name].fault.check for name in "ab" if sides[name].fault} == {"archive-invalid"}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("size", "times"), [(64 << 10, 5), ((64 << 10) + 1, 1)])
+@pytest.mark.parametrize(("size", "times"), [(16 << 10, 5), ((16 << 10) + 1, 1)])
 def test_a_large_pin_that_many_records_share_is_read_once(tmp_path: Path, size: int, times: int) -> None:
     """And says the same to each; a small one is sooner hashed again than remembered."""
     pin = bytes(size)

@@ -143,6 +143,14 @@ def test_of_several_pins_under_one_record_the_worst_counts() -> None:
             assert only(*order) == expected
 
 
+def test_of_several_copies_that_are_worth_the_same_the_first_counts() -> None:
+    """In one archive and in several: the same evidence gives the same document."""
+    wrong = [at(ONE, pin=Observed(Y, size)) for size in (1, 2, 3)]
+    for order in permutations(wrong):
+        assert only(*order) == order[0]
+        assert gather([reading(ONE, *(("a", each) for each in order))]).sides["a"] == order[0]
+
+
 names = st.lists(st.sampled_from("abcde"), unique=True)
 kinds = st.lists(st.sampled_from([ONE, OTHER, BROKEN, GONE]), min_size=1, unique=True).map(tuple)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.shelf import Shelf
+from freeze_gate.shelf import Shelf, whole
+from freeze_gate.verdict.document import TooLargeError
 
 LITTLE, MUCH = 900_000, 4_000_000
 
@@ -57,8 +58,24 @@ def _is_open_in(folder: Path) -> bool:
 def test_a_full_disk_is_said_in_words() -> None:
     """Sooner or later, but before anything that was lost is taken for evidence."""
     words = r"File too large.*free some space"
-    with Shelf() as shelf, _files_up_to(MUCH // 2), pytest.raises(NoVerdictError, match=words):
+    with pytest.raises(NoVerdictError, match=words), _files_up_to(MUCH // 2), Shelf() as shelf:
         _fill(shelf, MUCH)
+
+
+def test_what_is_made_piece_by_piece_is_handed_out_whole_or_not_at_all() -> None:
+    """Not before the last piece is there, not where making one fails, and not where the disk is full."""
+    with whole(b"%d " % number for number in range(5)) as file:
+        assert file.read() == b"0 1 2 3 4 "
+
+    def failing() -> Iterator[bytes]:
+        yield b"a"
+        raise TooLargeError("too large")
+
+    with pytest.raises(TooLargeError), whole(failing()):
+        pytest.fail("a part was handed out")
+    much = (b"x" * 1000 for _ in range(MUCH // 1000))
+    with pytest.raises(NoVerdictError, match="File too large"), _files_up_to(MUCH // 2), whole(much):
+        pytest.fail("a part was handed out")
 
 
 def _fill(shelf: Shelf, size: int) -> None:
@@ -81,5 +98,8 @@ def _files_up_to(size: int) -> Iterator[None]:
 def test_no_temporary_folder_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A root file system that is read-only, for one."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(NoVerdictError, match="cannot be kept in a temporary file"), Shelf() as shelf:
+    with (
+        pytest.raises(NoVerdictError, match="name a folder in TMPDIR"),
+        Shelf() as shelf,
+    ):
         _fill(shelf, MUCH)

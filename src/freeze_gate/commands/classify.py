@@ -1,7 +1,7 @@
 """`freeze-gate classify FIRST RERUN`: the same verdict as the action's, offline, from two folders or zips."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.report.advice import why
 from freeze_gate.report.escape import log
 from freeze_gate.report.lines import four_lines
-from freeze_gate.shelf import Shelf
+from freeze_gate.shelf import Shelf, whole
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
@@ -51,12 +51,24 @@ def run(args: Namespace, world: World) -> int:
         if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
             case = case._replace(policy=_policy(args.policy, case))
             result = judge(case)
-        for text in (piece.decode("ascii") for piece in pieces(case, result)) if args.json else [four_lines(result)]:
-            world.out.write(text)
+        if not args.json:
+            world.out.write(four_lines(result))
         print(_words(case, result), file=world.err)
-        if args.verdict_file:
-            write_file(args.verdict_file.parent, args.verdict_file.name, pieces(case, result))
+        if args.json or args.verdict_file:
+            _write_document(args, pieces(case, result), world)
         return result.exit_code
+
+
+def _write_document(args: Namespace, document: Iterable[bytes], world: World) -> None:
+    """Write the document where it was asked for, once all of it is there: nobody may take a part for the whole."""
+    with whole(document) as file:
+        try:
+            if args.verdict_file:
+                write_file(args.verdict_file.parent, args.verdict_file.name, file)
+        finally:
+            file.seek(0)
+            for line in file if args.json else ():
+                world.out.write(line.decode("ascii"))
 
 
 def _case(args: Namespace, world: World, rows: Rows) -> Case:

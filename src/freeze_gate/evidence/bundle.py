@@ -36,17 +36,17 @@ def printable_id(stem: str) -> str:
     return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
 
 
-_SMALL: Final = 64 << 10
+_SMALL: Final = 16 << 10
 """Bytes of a pin that is sooner hashed again than remembered: every record of 50,000 may name the same one."""
 
 
 class BundleReader:
-    """Reads the records of one archive. A pin that several records share is hashed once, unless it is small."""
+    """Reads the records of one archive. A pin that several records share is read once, unless it is small."""
 
     def __init__(self, tree: Tree, source: Source) -> None:
         self._tree = tree
         self._source = source
-        self._pins: dict[str, Observed] = {}
+        self._pins: dict[str, Observed | Fault] = {}
 
     def sides(self) -> Iterator[tuple[str, Side]]:
         """Read every record with its pin; what is wrong with one is that one's fault."""
@@ -74,13 +74,21 @@ class BundleReader:
         member = pin_member(root, record)
         if member is None:
             return None
-        if member in self._pins:
-            return self._pins[member]
+        pin = self._pins.get(member) or self._look_at(member)
+        if isinstance(pin, Fault):
+            raise ArchiveError(*pin)
+        return pin
+
+    def _look_at(self, member: str) -> Observed | Fault | None:
+        """Read a pinned file to its end, or to where that fails. Remembers what took long."""
         try:
             with reading("a pinned file"), self._tree.open(member) as stream:
                 pin = observe(stream)
         except KeyError:
             return None
+        except ArchiveError as error:
+            self._pins[member] = error.fault
+            return error.fault
         if pin.size > _SMALL:
             self._pins[member] = pin
         return pin

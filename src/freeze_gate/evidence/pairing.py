@@ -50,18 +50,18 @@ class _Sides(Mapping[str, Side]):
 
     def __getitem__(self, fixture_id: str) -> Side:
         readings = self._homes[fixture_id]
-        return _one(fixture_id, (side for reading in readings for side in reading.sides(fixture_id)))
+        return _one(fixture_id, (side for reading in reversed(readings) for side in reading.sides(fixture_id)))
 
 
-def _one(name: str, candidates: Iterator[Side]) -> Side:
-    first = chosen = next(candidates)
-    count, equal = 1, True
-    for count, side in enumerate(candidates, 2):  # noqa: B007 - how many there were is told
-        equal = equal and side.record_sha256 is not None and side.record_sha256 == first.record_sha256
-        chosen = max(chosen, side, key=_weight)
+def _one(name: str, last_first: Iterator[Side]) -> Side:
+    side = chosen = next(last_first)
+    sha256, count, equal = side.record_sha256, 1, True
+    for count, side in enumerate(last_first, 2):  # noqa: B007 - how many there were is told, and the first one's source
+        equal = equal and sha256 is not None and side.record_sha256 == sha256
+        chosen = max(side, chosen, key=_weight)
     if equal:
         return chosen
-    return Side(first.source, fault=Fault("record-duplicate", f"{count} different records say that they are {name}"))
+    return Side(side.source, fault=Fault("record-duplicate", f"{count} different records say that they are {name}"))
 
 
 def _weight(side: Side) -> int:

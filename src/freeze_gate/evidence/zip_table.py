@@ -29,6 +29,8 @@ _WIDE_COUNT: Final = 0xFFFF
 _WIDE_EXTRA: Final = 1
 _UTF8: Final = 0x800
 _KNOWN_FLAGS: Final = 0x6 | SIZES_FOLLOW | _UTF8  # 0x6: how hard the compressor tried
+_LEAST_PACKED: Final = 4 << 10
+"""Bytes that any member may take: deflate adds 5 for each 65,535, and streams that are flushed often a few more."""
 _MAX_BYTES: Final = 64 << 20  # some four times what 50,000 members need
 
 
@@ -141,3 +143,5 @@ def refuse_odd(entry: Entry, *, is_folder: bool) -> None:
         raise odd("a member that is neither stored nor deflated")
     if entry.method == STORED and entry.packed != entry.size:
         raise odd("a member of another size than it says")
+    if entry.packed > entry.size + entry.size // 8 + _LEAST_PACKED:
+        raise odd("a member that takes far more room than it needs")

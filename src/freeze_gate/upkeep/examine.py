@@ -1,6 +1,7 @@
 """Everything that is wrong with a file or a folder of ours, all at once, and what may become a pitfall."""
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -119,11 +120,14 @@ def _members(path: Path, tree: Tree, prefix: str) -> Iterator[Remark]:
     for file, (_, side) in zip(files, sides, strict=True):
         yield from _member(tree, file, side, prefix)
     with Shelf() as shelf:
-        for fixture_id, side in gather([keep(source, shelf, sides)]).sides.items():
+        for fixture_id, side in sorted(gather([keep(source, shelf, sides)]).sides.items()):
             if side.fault and side.fault.check == "record-duplicate":
                 yield Remark(f"{path}: {fixture_id}: {side.fault.check}: {side.fault.detail}")
+    names = sorted(tree)
     for root in sorted({file.root for file in files}):
-        yield from _pitfalls(path, tree, root, prefix)
+        folder = f"{root}fixtures/"
+        pins = names[bisect_left(names, folder) : bisect_left(names, f"{root}fixtures0")]  # 0 comes next after /
+        yield from _pitfalls(path, pins, root, prefix)
 
 
 def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[Remark]:
@@ -136,8 +140,7 @@ def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[R
             yield Remark(f"{place}: {check.id}: {detail}")
 
 
-def _pitfalls(path: Path, tree: Tree, root: str, prefix: str) -> Iterator[Remark]:
-    pins = [name for name in sorted(tree) if name.startswith(f"{root}fixtures/")]
+def _pitfalls(path: Path, pins: Sequence[str], root: str, prefix: str) -> Iterator[Remark]:
     if _is_hidden(root):
         yield _hidden(prefix + root)
     yield from (_hidden(prefix + name) for name in pins if _is_hidden(name.removeprefix(root)))

@@ -12,6 +12,21 @@ _IN_MEMORY: Final = 1 << 20
 """Bytes that need no file yet: most runs have no more."""
 
 
+class _Kept:
+    """Says in words that a file could not be written or read. A class, because a generator costs more than the work."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, OSError):
+            words = f"no temporary file can be written ({error.strerror}): free some space, or name a folder in TMPDIR"
+            raise NoVerdictError(words) from None
+
+
+_KEPT: Final = _Kept()
+
+
 class Shelf:
     """Any thread may put a line there and get it back by its place, until it is closed.
 
@@ -34,7 +49,7 @@ class Shelf:
 
     def put(self, line: bytes) -> int:
         """Keep a line, which has no line end in it, and return its place."""
-        with self._lock, _kept():
+        with self._lock, _KEPT:
             place = self._file.seek(0, io.SEEK_END) if self._end is None else self._end
             if isinstance(self._file, io.BytesIO) and place > _IN_MEMORY:
                 self._file = _moved(self._file)
@@ -43,7 +58,7 @@ class Shelf:
 
     def get(self, place: int) -> bytes:
         """Return a line that was kept."""
-        with self._lock, _kept():
+        with self._lock, _KEPT:
             self._end = None
             self._file.seek(place)
             return self._file.readline()
@@ -52,13 +67,13 @@ class Shelf:
 @contextmanager
 def whole(pieces: Iterable[bytes]) -> Iterator[BinaryIO]:
     """Hand out what is made piece by piece only when all of it is there. Raises what `pieces` raise."""
-    with _kept():
+    with _KEPT:
         file = _temporary()
     try:
         for piece in pieces:
-            with _kept():
+            with _KEPT:
                 file.write(piece)
-        with _kept():
+        with _KEPT:
             file.seek(0)
         yield file
     finally:
@@ -80,12 +95,3 @@ def _temporary() -> BinaryIO:
 def _discard(file: BinaryIO) -> None:
     with suppress(OSError):  # what could not be written would be tried once more, and is thrown away with the rest
         file.close()
-
-
-@contextmanager
-def _kept() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        words = f"no temporary file can be written ({error.strerror}): free some space, or name a folder in TMPDIR"
-        raise NoVerdictError(words) from None

@@ -1,12 +1,16 @@
 """What an archive shows, kept outside of memory: a row for each record, found by its fixture id."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from functools import lru_cache
+from json import JSONDecoder, JSONEncoder
+from typing import Any, Final, NamedTuple, Protocol
 
 from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.record import LengthChecks, Oracle, Record, Run, Sampler, Transport
 from freeze_gate.evidence.side import Fault, Side, Source
+
+_DECODER: Final = JSONDecoder()
+_ENCODER: Final = JSONEncoder(separators=(",", ":"))
 
 
 class Rows(Protocol):
@@ -34,7 +38,7 @@ class Reading(NamedTuple):
         """Return what it shows for an id: a side for each record, the last one first."""
         place = self.places.get(fixture_id)
         while place is not None:
-            place, *row = json.loads(self.rows.get(place))
+            place, *row = _DECODER.decode(self.rows.get(place).decode("ascii"))
             yield _side(self.source, *row)
 
 
@@ -47,7 +51,7 @@ def keep(source: Source, rows: Rows, sides: Iterable[tuple[str, Side]]) -> Readi
     attempts: set[int | None] = set()
     for fixture_id, side in sides:
         row = (places.get(fixture_id), *_facts(side))  # each row names the one before it of the same id
-        places[fixture_id] = rows.put(json.dumps(row).encode("ascii"))
+        places[fixture_id] = rows.put(_ENCODER.encode(row).encode("ascii"))
         if side.record and len(attempts) <= 1:
             attempts.add(side.record.run.run_attempt)
     if not places:
@@ -65,7 +69,7 @@ def _side(source: Source, record: Any, record_sha256: Any, pin: Any, fault: Any)
         source,
         record and _record(*record),
         _sha256(record_sha256),
-        pin and Observed(Sha256(pin[0]), pin[1]),
+        pin and Observed(_known_sha256(pin[0]), pin[1]),
         fault and Fault(*fault),
     )
 
@@ -89,4 +93,7 @@ def _record(*row: Any) -> Record:
 
 
 def _sha256(text: str | None) -> Sha256 | None:
-    return None if text is None else Sha256(text)
+    return None if text is None else _known_sha256(text)
+
+
+_known_sha256 = lru_cache(16)(Sha256)  # most digests of a pair are the same one

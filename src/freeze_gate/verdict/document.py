@@ -78,6 +78,9 @@ def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
         yield _written(value, line)
 
 
+_WORDS: Final = {None: "null", True: "true", False: "false"}
+
+
 def canonical(document: Any) -> bytes:
     """Write JSON in the canonical form: sorted keys, one-space indent, ASCII, a newline at the end."""
     return f"{_written(document)}\n".encode("ascii")
@@ -95,6 +98,8 @@ def _written(value: Any, line: str = "\n") -> str:
         return f"[{inner}{f',{inner}'.join(items)}{line}]" if items else "[]"
     if isinstance(value, str):
         return encode_basestring_ascii(value)
+    if value is None or value is True or value is False:
+        return _WORDS[value]
     return repr(value) if type(value) is int else json.dumps(value, allow_nan=False)
 
 

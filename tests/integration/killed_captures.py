@@ -17,8 +17,9 @@ from freeze_gate.capture.pinning import pin_sample
 from freeze_gate.capture.recorder import Recorder
 from freeze_gate.capture.reported import reported
 from freeze_gate.capture.store import Store
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Record, Run, contradictions, read_record
+from freeze_gate.evidence.record import Record, Run, read_record
 
 STEPS = frozenset({"open", "os.rename", "os.chmod", "os.remove", "os.mkdir", "fcntl.flock"})
 RANDOM_MOMENTS = 40

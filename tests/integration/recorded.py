@@ -11,7 +11,8 @@ import httpx2
 import requests
 
 from freeze_gate.capture import Capture
-from freeze_gate.evidence.record import Record, contradictions, read_record
+from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.record import Record, read_record
 
 ID: Final = "sorted-patch"
 ASKED: Final = {"model": "small-1", "prompt": "sort"}

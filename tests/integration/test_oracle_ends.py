@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence.record import contradictions, read_record
+from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.record import read_record
 from tests.integration.oracles import Job, gone, named, new_job, unique_seconds
 
 OPEN = ("--allow-egress",)

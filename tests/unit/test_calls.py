@@ -7,7 +7,8 @@ import pytest
 
 from freeze_gate.capture.calls import Asked, Call, called, cut, folded, leaves_stump
 from freeze_gate.capture.exchange import Outcome
-from freeze_gate.evidence.record import Record, Sampler, Transport, contradictions
+from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.record import Record, Sampler, Transport
 
 BLANK = Record("x", None, None, None, None)
 HELD = Call(Outcome(ok=True, status_code=200, bytes_received=6, bytes_declared=6), 1)

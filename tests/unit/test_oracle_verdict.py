@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.capture.oracle_verdict import ended, lowered, not_run
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Oracle, Record, contradictions, encode_record, read_record
+from freeze_gate.evidence.record import Oracle, Record, encode_record, read_record
 
 PIN, OTHER = Sha256.of(b"pin"), Sha256.of(b"other")
 FRESH = Record("x", PIN, f"fixtures/{PIN}", None, True)

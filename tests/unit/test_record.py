@@ -1,4 +1,4 @@
-"""The format of a record: what is read, what is refused with every problem at once, what contradicts itself."""
+"""The format of a record: what is read, and what is refused with every problem at once."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
     LengthChecks,
@@ -17,7 +18,6 @@ from freeze_gate.evidence.record import (
     Run,
     Sampler,
     Transport,
-    contradictions,
     encode_record,
     read_mapping,
     read_record,
@@ -193,68 +193,6 @@ def test_unknown_keys_are_ignored_and_named() -> None:
     mapping = record(x=1, transport={"y": 1, "checks": {"z": 1}})
     assert problems(mapping) == []
     assert unknown_keys(read_mapping(encoded(mapping))) == ["x", "transport.y", "transport.checks.z"]
-
-
-SOUND = read_record(encoded(record()), ID)
-CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "true beside a timeout": ({"transport": Transport(timed_out=True)}, "transport_ok"),
-    "true beside a fault": ({"transport": Transport(fault="connection")}, "transport_ok"),
-    "14 of 10000 bytes": ({"transport": Transport(bytes_received=14, bytes_declared=10_000)}, "transport_ok"),
-    "false without a fault": ({"transport_ok": False}, "transport_ok"),
-    "404 as a fault": (
-        {"transport_ok": False, "transport": Transport(404, fault="http_status")},
-        "transport.status_code",
-    ),
-    "600 as a fault": (
-        {"transport_ok": False, "transport": Transport(600, fault="http_status")},
-        "transport.status_code",
-    ),
-    "a length check of nothing": (
-        {"transport_ok": False, "transport": Transport(fault="length_check")},
-        "transport.checks",
-    ),
-    "passed and false": ({"oracle_passed": False}, "oracle_passed"),
-    "passed and null": ({"oracle_passed": None}, "oracle_passed"),
-    "crashed and true": ({"oracle": Oracle("crashed")}, "oracle_passed"),
-    "timed out and null": ({"oracle_passed": None, "oracle": Oracle("timed_out")}, "oracle_passed"),
-    "not run and false": ({"oracle_passed": False, "oracle": Oracle("not_run")}, "oracle_passed"),
-    "true of nothing": ({"fixture_sha256": None, "fixture_path": None}, "oracle_passed"),
-    "a replay that made a call": ({"run": Run(replay_of="a" * 32)}, "run.replay_of"),
-    "a replay whose call failed": (
-        {"transport_ok": False, "transport": Transport(fault="timeout"), "run": Run(replay_of="a" * 32)},
-        "run.replay_of",
-    ),
-}
-
-
-@pytest.mark.parametrize(("facts", "address"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
-def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], address: str) -> None:
-    """P11, P27: one is enough."""
-    assert [problem.address for problem in contradictions(SOUND._replace(**facts))] == [address]
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {},
-        {"transport_ok": None, "transport": Transport(400)},
-        {"transport_ok": None, "run": Run(replay_of="a" * 32)},
-        {"transport": Transport(bytes_received=10, bytes_declared=10)},
-        {"transport": Transport(bytes_received=10)},
-        {"transport": Transport(retry_count=3)},
-        *(
-            {"transport_ok": False, "transport": Transport(s, fault="http_status")}
-            for s in (408, 425, 429, 500, 529, 599, None)
-        ),
-        {"transport_ok": False, "transport": Transport(fault="length_check", checks=LengthChecks(min_bytes=0))},
-        {"oracle_passed": False, "oracle": Oracle("timed_out", 124)},
-        {"oracle_passed": None, "oracle": Oracle()},
-        {"oracle": Oracle()},
-    ],
-)
-def test_unknown_is_never_read_as_no(facts: dict[str, Any]) -> None:
-    """What is merely not said contradicts nothing."""
-    assert contradictions(SOUND._replace(**facts)) == []
 
 
 def made_of(kind: type[Any], **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

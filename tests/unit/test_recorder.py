@@ -13,8 +13,9 @@ from freeze_gate.capture.pinning import pin_sample
 from freeze_gate.capture.recorder import Recorder
 from freeze_gate.capture.store import Store
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Record, Run, contradictions
+from freeze_gate.evidence.record import Record, Run
 
 RUN = Run(run_id=1, capture_id="a" * 32)
 ASKED = Asked("POST", "http://host/sample", b"{}")

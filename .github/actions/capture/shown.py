@@ -4,7 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from freeze_gate.evidence.record import Record, RecordInvalid, contradictions, read_record
+from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.record import Record, RecordInvalid, read_record
 
 
 def shown(record: Record) -> str:

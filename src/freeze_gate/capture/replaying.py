@@ -10,8 +10,9 @@ from freeze_gate.capture.store import Pin, Store
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import CHUNK
-from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, Run, contradictions, read_record
+from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, Run, read_record
 from freeze_gate.evidence.tree import reading
 
 _CURE: Final = "download the first run's artifact, and name its folder or zip"

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 from freeze_gate.capture.lock import exclusively
 from freeze_gate.capture.whole_file import refuse_links, reported, whole_file
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256, observe
 from freeze_gate.evidence.record import (
     FIXTURE_ID,
     MAX_RECORD_BYTES,
     Record,
     RecordInvalid,
-    contradictions,
     encode_record,
     read_record,
 )

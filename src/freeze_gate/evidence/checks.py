@@ -14,7 +14,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from freeze_gate.evidence.record import Run, contradictions
+from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.record import Run
 from freeze_gate.evidence.side import Pair, Side
 
 FIRST: Final = "first"

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, Bench
+from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.kept import keep
 from freeze_gate.evidence.pairing import gather
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
     RecordInvalid,
-    contradictions,
     read_mapping,
     read_record,
     unknown_keys,

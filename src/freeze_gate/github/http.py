@@ -5,7 +5,6 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, Self
-from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
@@ -13,6 +12,7 @@ from requests.utils import parse_header_links
 
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.shape import Problems, Reader, T
+from freeze_gate.github.address import checked_base, checked_repository, origin, resolved
 from freeze_gate.github.budget import REAL, Budget, Clock
 from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
@@ -32,7 +32,6 @@ MOST_PAGES: Final = 100
 MUTATION_PAUSE: Final = 1.0
 """Seconds between two changes, as GitHub's guide to its secondary limits asks for."""
 
-_REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 _FOLLOWED: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
 
@@ -65,8 +64,8 @@ class Api:
     def __init__(
         self, base: str, repository: str, token: Token, *, wait_seconds: float = 120, clock: Clock = REAL
     ) -> None:
-        self.base = _checked_base(base)
-        self.root = f"{self.base}/repos/{_checked_repository(repository)}/"
+        self.base = checked_base(base)
+        self.root = f"{self.base}/repos/{checked_repository(repository)}/"
         self.clock = clock
         self.budget = Budget(wait_seconds, clock)
         self.calls = 0
@@ -214,12 +213,8 @@ class Api:
 
     def _inside(self, location: str, purpose: Purpose) -> str:
         """Return an absolute URL of this API, or refuse to take the token anywhere else."""
-        try:
-            url = urljoin(self.root, location)
-            inside = bool(location) and origin(url) == origin(self.base)
-        except ValueError:
-            inside, url = False, ""
-        if not inside:
+        url = resolved(self.root, location)
+        if url is None or origin(url) != origin(self.base):
             raise ApiError("refused", f"GitHub's API leads to another server, asked to {purpose.what}")
         return url
 
@@ -233,29 +228,6 @@ def read(reader: Reader[T], payload: Any, purpose: Purpose) -> T:
             "shape", f"GitHub's answer is not of the documented shape, asked to {purpose.what}: {problems[0]}"
         )
     return value
-
-
-def _checked_base(base: str) -> str:
-    try:
-        parts = urlsplit(base)
-        sound = origin(base)[0] in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        sound = False
-    if not sound or not re.fullmatch(r"[!-~]+", base) or {"@", "?", "#"} & set(base):
-        raise UsageError("GITHUB_API_URL: must be the address of GitHub's API, such as https://api.github.com")
-    return base.rstrip("/")
-
-
-def _checked_repository(repository: str) -> str:
-    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
-        raise UsageError("GITHUB_REPOSITORY: must be owner/name")
-    return repository
-
-
-def origin(url: str) -> tuple[str, str | None, int | None]:
-    """Return scheme, host and port of a URL. Raises `ValueError` for what is none."""
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _next_page(answer: Answer) -> str | None:

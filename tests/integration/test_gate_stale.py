@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from tests.integration.gate_run import Capture, Job, api_calls, bundle, capture, zipped
+from tests.integration.test_gate_artifacts import listed_as
 from tests.integration.test_gate_attempts import BY_ATTEMPT, GLOBS, ONE_NAME, dropped, failed, shard, sides
 from tests.integration.test_gate_events import workflow_run
 from tests.integration.test_gate_trouble import POLICY, policy
+from tests.standin import Fault
 from tests.standin.state import Artifact
 
 TWO_NAMES = {"first_artifact": "first-{attempt}", "rerun_artifact": "rerun-{attempt}"}
@@ -85,6 +87,33 @@ def test_nothing_is_waited_for_where_ids_say_all(job: Job) -> None:
     ]
 
 
+@pytest.mark.parametrize("by_id", ["first", "rerun"])
+def test_a_name_is_waited_for_beside_an_id_that_it_does_not_fit(job: Job, by_id: str) -> None:
+    """The id says nothing of the other side, whose newest attempt failed and is listed late."""
+    job.attempts(2)
+    for side, made in (("first", dropped(1)), ("rerun", capture(1))):
+        upload(job, TWO_NAMES, side, made)
+    late = upload(job, TWO_NAMES, "rerun" if by_id == "first" else "first", failed(2), listed_after=1)
+    known = upload(job, TWO_NAMES, by_id, dropped(2) if by_id == "first" else capture(2))
+    inputs = {**TWO_NAMES, f"{by_id}_artifact": "", f"{by_id}_artifact_id": str(known.id)}
+
+    outcome = job.gate(wait_seconds="60", **inputs)
+
+    assert outcome.said == ("unclassified", False, "split-oracle")
+    assert str(late.id) in sides(outcome)
+
+
+def test_another_run_is_not_waited_for(job: Job) -> None:
+    """A nightly run that was over long ago, by a name with its attempt."""
+    other = job.repository.add_run(77)
+    job.upload("nightly-77-1", failed(1, run_id=77), run=other)
+    job.upload("nightly-4242-1", failed(1))
+    inputs = {"first_run_id": "77", "first_artifact": "nightly-77-{attempt}", "rerun_artifact": "nightly-4242-1"}
+
+    assert job.gate(wait_seconds="60", **inputs).said[0] == "property_miss"
+    assert len(api_calls(job.github)) == 4
+
+
 def test_a_name_that_says_its_attempt_is_not_waited_for(job: Job) -> None:
     """Attempts 1 and 2 of three, each by its own name."""
     job.attempts(3)
@@ -109,7 +138,7 @@ def test_a_rerun_that_was_made_before_its_first_run_is_none(job: Job, inputs: di
     outcome = job.gate(**inputs)
 
     assert outcome.said == ("unclassified", False, "artifact-missing")
-    assert "the rerun: attempt 2 left none; the newest is of attempt 1, before the first run" in outcome.text
+    assert "the rerun: what is there is of attempt 1, before the first run's attempt 2" in outcome.text
     assert not job.pull.issue.labels
 
 
@@ -150,6 +179,46 @@ def test_an_event_may_tell_of_an_attempt_that_is_not_the_newest_any_more(job: Jo
     assert sides(outcome) == [str(artifact.id) for artifact in job.run.artifacts[2:]]
 
 
+@pytest.mark.parametrize("rerun", [capture(1), capture(2)], ids=["of attempt 1", "of attempt 2"])
+def test_an_event_of_an_older_attempt_hides_no_wrong_record(job: Job, rerun: Capture) -> None:
+    """`workflow_run` after attempt 1: a record that says attempt 1, and was uploaded during the second."""
+    workflow_run(job)
+    job.run.attempts = ["2026-11-29T08:00:00Z", "2026-11-29T09:00:00Z"]
+    job.upload("first", dropped(1), attempt=2)
+    job.upload("rerun", rerun, attempt=2)
+
+    outcome = job.gate(wait_seconds="60", **PLAIN)
+
+    assert outcome.said == ("unclassified", False, "run-mismatch")
+    assert len([call for call in api_calls(job.github) if call.endswith("/artifacts")]) == 1
+
+
+def test_few_questions_find_one_of_many_attempts(job: Job) -> None:
+    """The first job was not re-run in twenty attempts: halves, and not one after the other."""
+    job.run.attempts = [f"2026-11-29T{hour:02}:00:00Z" for hour in range(1, 21)]
+    job.environ["GITHUB_RUN_ATTEMPT"] = "20"
+    job.upload("first", failed(1), created_at="2026-11-29T01:10:00Z")
+    job.upload("rerun", failed(20), created_at="2026-11-29T20:10:00Z")
+
+    outcome = job.gate(wait_seconds="0", **PLAIN)
+
+    assert outcome.said == ("property_miss", False, "both-oracles-failed")
+    assert len(api_calls(job.github)) <= 3 + 5
+
+
+def test_a_record_that_another_shard_lacks_is_no_older_attempt(job: Job) -> None:
+    """Shard a was not re-run, shard b was, and its rerun has no record of b2."""
+    job.attempts(2)
+    for side in ("first", "rerun"):
+        job.upload(f"{side}-a-4242-1", capture(1, fixture_id="a"), attempt=1)
+    job.upload("first-b-4242-2", capture(2, fixture_id="b1"), capture(2, fixture_id="b2"), attempt=2)
+    job.upload("rerun-b-4242-2", capture(2, fixture_id="b1"), attempt=2)
+
+    outcome = job.gate(wait_seconds="0", **GLOBS)
+
+    assert outcome.said == ("unclassified", False, "record-missing")
+
+
 def test_how_many_attempts_another_run_had_is_no_guess(job: Job) -> None:
     """Where one of two left an artifact, nobody is told to make a second attempt."""
     other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
@@ -174,6 +243,38 @@ def test_the_rerun_s_id_beside_the_first_s_attempts_is_exact(job: Job, listed: i
 
     assert outcome.said == ("unclassified", False, "split-oracle")
     assert sides(outcome) == [str(made[0].id), str(made[1].id)]
+
+
+def test_the_rerun_s_id_is_of_no_name_that_stands_for_several(job: Job) -> None:
+    """Shards: the other one's fail, or the first job's, must not vanish with its slot."""
+    job.attempts(2)
+    for attempt in (1, 2):
+        job.upload(f"first-{attempt}", failed(attempt), attempt=attempt)
+        rerun = job.upload(f"again-{attempt}", dropped(1) if attempt == 1 else capture(2), attempt=attempt)
+    inputs = {"first_artifact": "*-{attempt}", "rerun_artifact": "", "rerun_artifact_id": str(rerun.id)}
+
+    assert job.gate(wait_seconds="0", **inputs).said == ("unclassified", False, "artifact-same")
+
+
+@pytest.mark.parametrize("earlier", [True, False], ids=["a copy", "nothing before it"])
+def test_the_rerun_s_id_may_be_of_a_copy_or_have_nothing_before_it(job: Job, *, earlier: bool) -> None:
+    """An upload that was retried leaves two of the same bytes; and what came later is never the first run."""
+    job.attempts(3)
+    if earlier:
+        job.upload("bundle-1", failed(1), attempt=1)
+    payload = bundle(failed(2))
+    copy = job.run.add_artifact("bundle-2", payload, created_at="2026-11-29T09:10:00Z")
+    job.run.add_artifact("bundle-2", payload, created_at="2026-11-29T09:11:00Z")
+    job.upload("bundle-3", capture(3), attempt=3)
+
+    outcome = job.gate(wait_seconds="0", **BY_ATTEMPT, rerun_artifact_id=str(copy.id))
+
+    if earlier:
+        assert outcome.said == ("property_miss", False, "both-oracles-failed")
+    else:
+        assert outcome.said == ("unclassified", False, "artifact-missing")
+        assert "no attempt before that of artifact" in outcome.text
+        assert outcome.lines["fixture_sha256"] == "missing"
 
 
 def test_an_id_of_another_run_than_the_one_that_was_named_is_an_input_error(job: Job) -> None:
@@ -221,6 +322,42 @@ def test_a_name_that_hides_its_attempt_hides_no_fail(job: Job, earlier: str, fir
     made = job.upload(first, dropped(2), attempt=2), job.upload(rerun, capture(2), attempt=2)
 
     assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+
+
+@pytest.mark.parametrize("unknown", ["attempts API", "times", "expired"])
+def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -> None:
+    """An old server, uploads without a time, evidence that has expired: in doubt the door is closed."""
+    job.attempts(2)
+    job.upload("bundle-ab", failed(1), attempt=1, expired=unknown == "expired")
+    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", capture(2), attempt=2)
+    if unknown == "attempts API":
+        job.github.fault(Fault("status", "GET", "/attempts/2$", status=404))
+    if unknown == "times":
+        listed_as(job, created_at=None)
+
+    assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+
+
+def test_a_telling_name_without_evidence_tells_nothing(job: Job) -> None:
+    """Attempt 1 left a log that is called as its bundle would be, and the bundle under a free name."""
+    job.attempts(2)
+    job.run.add_artifact("first-1", zipped({"log.txt": b"crashed"}), created_at="2026-11-29T08:10:00Z")
+    job.upload("bundle-ab", failed(1), attempt=1)
+    upload(job, TWO_NAMES, "first", dropped(2))
+    upload(job, TWO_NAMES, "rerun", capture(2))
+
+    assert job.gate(wait_seconds="0", **TWO_NAMES).said == ("unclassified", False, "earlier-fail")
+
+
+def test_a_number_in_a_shard_s_name_is_no_run_s(job: Job) -> None:
+    """A server that says no run: `first-10-1` and `first-10-2` are two shards, and the fail of one cannot vanish."""
+    job.attempts(2)
+    for shard_of in (1, 2):
+        for side in ("first", "rerun"):
+            job.upload(f"{side}-10-{shard_of}", capture(2, fixture_id=f"s{shard_of}", oracle=shard_of != 1), attempt=2)
+    listed_as(job, workflow_run=None, digest=None)
+
+    assert job.gate(wait_seconds="0", **GLOBS).said == ("property_miss", False, "both-oracles-failed")
 
 
 def test_what_is_no_evidence_closes_no_door(job: Job) -> None:

@@ -41,6 +41,11 @@ def test_a_bracket_in_a_name_is_a_bracket() -> None:
         assert [[attempt for _, attempt in each] for each in found.values()] == [[2, 1]]
 
 
+def test_a_stranger_s_name_costs_no_time() -> None:
+    """Many stars, and a name that nearly fits in a million ways."""
+    assert shown("*-*-*-*-*-*x", artifact("-" * 900)) == {"*-*-*-*-*-*x": []}
+
+
 def test_a_glob_makes_a_slot_of_each_name() -> None:
     """In the order of the names."""
     assert list(shown("first-*", *map(artifact, ("first-b", "rerun-a", "first-a")))) == ["first-a", "first-b"]

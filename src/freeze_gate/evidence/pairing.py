@@ -96,14 +96,18 @@ def _in_order(pair: Pair) -> Pair:
     first, rerun = _made_by(pair.first), _made_by(pair.rerun)
     if not first or not rerun or first[0] != rerun[0] or first[1] <= rerun[1]:
         return pair
-    detail = f"attempt {first[1]} left none; the newest is of attempt {rerun[1]}, before the first run's"
+    detail = (
+        f"what is there is of attempt {rerun[1]}, before the first run's attempt {first[1]}, so it is no rerun of it"
+    )
     return pair._replace(rerun=Side(pair.rerun.source, fault=Fault("artifact-missing", detail)))
 
 
 def _made_by(side: Side) -> tuple[int, int] | None:
-    """Return the run and the attempt that made a side, where GitHub was asked about the run."""
-    attempt = side.source.attempt or (side.record.run.run_attempt if side.record else None)
-    return (side.source.run_id, attempt) if side.source.run_id and attempt else None
+    """Return the run and the attempt that made a record, where GitHub was asked about the run."""
+    if side.record is None or side.source.run_id is None:
+        return None
+    attempt = side.source.attempt or side.record.run.run_attempt
+    return (side.source.run_id, attempt) if attempt else None
 
 
 def _is_there(expected: str, names: Collection[str]) -> bool:

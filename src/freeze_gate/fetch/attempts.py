@@ -12,22 +12,21 @@ class Attempts:
 
     def __init__(self, api: Api, event: Event) -> None:
         self._api = api
-        self._newest = {event.run_id: event.run_attempt}
-        self._described: set[int] = set()
+        self._newest = {} if event.name == "workflow_run" else {event.run_id: event.run_attempt}
         self._starts: dict[tuple[int, int], str | None] = {}
 
     def known(self, run_id: int) -> int | None:
         """Return the number of a run's newest attempt, where it is known without a question."""
         return self._newest.get(run_id)
 
-    def newest(self, run_id: int, at_least: int = 1) -> int:
-        """Return the number of a run's newest attempt. Asks where it is not known, or is below what was seen of it.
+    def newest(self, run_id: int) -> int:
+        """Return the number of a run's newest attempt; asks where it is not known. Raises `ApiError`.
 
-        An event tells of the attempt that caused it, and another one may have begun since. Raises `ApiError`.
+        It is known of the gate's own run. An event tells of the attempt of another one that caused it, and says the
+        same when the gate is run again, however many attempts have begun since.
         """
-        if self._newest.get(run_id, 0) < at_least and run_id not in self._described:
-            self._described.add(run_id)
-            self._newest[run_id] = max(get_run(self._api, run_id).attempt, self._newest.get(run_id, 0))
+        if run_id not in self._newest:
+            self._newest[run_id] = get_run(self._api, run_id).attempt
         return self._newest[run_id]
 
     def at(self, run_id: int, created_at: str | None) -> int | None:
@@ -38,13 +37,15 @@ class Attempts:
         """
         if created_at is None:
             return None
-        for attempt in range(self.newest(run_id), 1, -1):
-            started = self._start(run_id, attempt)
+        least, most = 1, self.newest(run_id)
+        probed = most  # the likeliest, then halves
+        while least < most:
+            started = self._start(run_id, probed)
             if started is None or started == created_at:
                 return None
-            if started < created_at:
-                return attempt
-        return 1
+            least, most = (probed, most) if started < created_at else (least, probed - 1)
+            probed = (least + most + 1) // 2
+        return least
 
     def of(self, candidate: Candidate, run_id: int) -> int | None:
         """Return the attempt of a candidate as GitHub tells it: by its name, else by the time of its upload.

@@ -84,6 +84,9 @@ def _only_one(slot: Slot, attempt_of: PlaceOf, newest_attempt: int | None) -> li
     only = slot.candidates[0]
     if len(slot.sides) == 1:
         return [Choice(slot.sides[0], slot.label, only)]
+    if slot.exact:
+        detail = f"no attempt before that of artifact {only.artifact.id} left one named {slot.label}"
+        return [Choice(FIRST, slot.label, fault=_missing(detail)), Choice(RERUN, slot.label, only)]
     attempt = attempt_of(only) or newest_attempt
     copies = f" ({slot.copies} more with the same bytes count as one with it)" if slot.copies else ""
     if attempt != 1:

@@ -39,7 +39,7 @@ class Collector:
     def collect(self, inputs: Inputs) -> Collected:
         """Collect both sides. Raises `UsageError`, and `NoVerdictError` where GitHub cannot be asked."""
         runs = {FIRST: self._run_id(inputs.first), RERUN: self._run_id(inputs.rerun)}
-        listings = self._listings(inputs, runs)
+        listings = self._listings(inputs)
         slots = self._slots(inputs, runs, listings)
         self._archives.fetch(artifact for slot in slots for artifact in slot.needed)
         choices = [choice for slot in slots for choice in self._settle(slot, runs)]
@@ -62,17 +62,13 @@ class Collector:
             return self._of_name(str(inputs.first.name), (FIRST, RERUN), runs[FIRST], listings)
         rerun = self._of_side(RERUN, inputs.rerun, listings)
         first = self._of_side(FIRST, inputs.first, listings)
-        if inputs.rerun.artifact_id and not inputs.first.artifact_id:
-            both = [slot for each in first if (slot := up_to(each, inputs.rerun.artifact_id, (FIRST, RERUN)))]
-            return both or [*first, *rerun]
+        if inputs.rerun.artifact_id and not inputs.first.artifact_id and len(first) == 1 and rerun[0].candidates:
+            both = up_to(first[0], rerun[0].candidates[0].artifact, (FIRST, RERUN))
+            return [both] if both else [*first, *rerun]
         return [*first, *rerun]
 
     def _of_name(self, name: str, sides: tuple[str, ...], run_id: int, listings: Listings) -> list[Slot]:
-        slots = slots_of_name(name, sides, listings[run_id], self._attempts.known(run_id))
-        if self._attempts.known(run_id):
-            said = (candidate.attempt or 0 for slot in slots for candidate in slot.candidates)
-            self._attempts.newest(run_id, max(said, default=0))
-        return slots
+        return slots_of_name(name, sides, listings[run_id], self._attempts.known(run_id))
 
     def _of_side(self, side: str, wanted: Wanted, listings: Listings) -> list[Slot]:
         run_id = self._run_id(wanted)
@@ -89,13 +85,14 @@ class Collector:
         run_id = found.run_id or run_id
         return [slot_of_artifact(side, found, listings[run_id], self._attempts.known(run_id))]
 
-    def _listings(self, inputs: Inputs, runs: Mapping[str, int]) -> Listings:
+    def _listings(self, inputs: Inputs) -> Listings:
         wanted: dict[int, list[Wanted]] = {}
         for one in (inputs.first, inputs.rerun):
             wanted.setdefault(self._run_id(one), []).append(one)
         both = are_attempts(inputs.first, inputs.rerun, one_run=len(wanted) == 1)
-        if both:
-            self._attempts.newest(runs[FIRST])
+        for run_id in wanted:
+            if both or run_id == self._event.run_id:
+                self._attempts.newest(run_id)
         return list_runs(self._api, self._attempts, wanted, least=2 if both else 1)
 
     def _settle(self, slot: Slot, runs: Mapping[str, int]) -> list[Choice]:
@@ -118,8 +115,6 @@ class Collector:
             return self._archives.without(source)
         read = self._archives.read(choice.candidate.artifact)
         of_run = choice.candidate.artifact.run_id or run_id
-        if self._attempts.known(of_run):
-            self._attempts.newest(of_run, read.attempt or 0)
         attempt, newest = self._attempts.of(choice.candidate, of_run), self._attempts.known(of_run)
         source = read.source._replace(label=choice.label, run_id=of_run, attempt=attempt, newest_attempt=newest)
         return read._replace(source=source)

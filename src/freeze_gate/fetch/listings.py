@@ -23,13 +23,14 @@ def list_runs(api: Api, attempts: Attempts, wanted: Mapping[int, Sequence[Wanted
 
     def listing(run_id: int) -> tuple[Artifact, ...]:
         names = [str(one.name) for one in wanted[run_id] if not one.artifact_id]
-        exact = len(names) < len(wanted[run_id])  # where a side is named by its id, nobody waits for a newer one
+        ids = {one.artifact_id for one in wanted[run_id]}
         few = min(attempts.known(run_id) or 1, least)
 
         def is_whole(found: Sequence[Artifact]) -> bool:
             slots = [slot for name in names for slot in slots_of_name(name, (FIRST,), found)]
             enough = all(slot.candidates and len(slot.candidates) >= few for slot in slots)
-            return enough and (exact or all(_is_newest(slot, run_id, attempts) for slot in slots))
+            exact = (slot for slot in slots if not any(each.artifact.id in ids for each in slot.candidates))
+            return enough and all(_is_newest(slot, run_id, attempts) for slot in exact)
 
         return list_artifacts(api, run_id, is_whole)
 
@@ -39,10 +40,10 @@ def list_runs(api: Api, attempts: Attempts, wanted: Mapping[int, Sequence[Wanted
 
 def _is_newest(slot: Slot, run_id: int, attempts: Attempts) -> bool:
     """Whether the newest candidate is what the run's newest attempt left, as far as anything tells."""
-    newest = slot.candidates[0]
+    newest, known = slot.candidates[0], attempts.known(run_id)
     if newest.attempt and ATTEMPT not in slot.label:  # a name that says one attempt is asked for that one
         return True
-    return attempts.of(newest, run_id) in (None, attempts.known(run_id))
+    return known is None or attempts.of(newest, run_id) in (None, known)
 
 
 def find_by_id(api: Api, artifact_id: int, run_id: int, listings: Listings) -> Artifact | Fault:

@@ -1,5 +1,6 @@
 """Which artifacts a name, a glob or an id stands for, grouped by what they are called without their attempt. Pure."""
 
+import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -8,9 +9,7 @@ from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.inputs import ATTEMPT
 
 _ATTEMPT: Final = r"[1-9][0-9]{0,8}"
-_WILD: Final = {"*": ".*", "?": ".", ATTEMPT: f"(?P<attempt>{_ATTEMPT})"}
-"""What stands for something else in a name. A bracket stands for itself: an artifact's name may hold one, but no *."""
-_PARTS: Final = re.compile(f"({'|'.join(map(re.escape, _WILD))})")
+_MARK: Final = "\0"  # stands for {attempt} while a glob is translated; no artifact's name can hold it
 _SMALL_NUMBER: Final = re.compile(r"(?<![0-9])[1-9][0-9]{0,2}(?![0-9])")
 _FEW: Final = 9  # attempts of a run that GitHub was not asked about
 
@@ -26,7 +25,7 @@ class Slot(NamedTuple):
     """Candidates of one name, newest first, and the sides that they are for: both means the newest two attempts.
 
     `others` are all artifacts that attempts of this name left: they are read before a flake is said. `copies` were left
-    out of the candidates because another one has the same bytes.
+    out of the candidates because another one has the same bytes. `exact` says that the newest one was named by its id.
     """
 
     label: str
@@ -35,6 +34,7 @@ class Slot(NamedTuple):
     others: tuple[Artifact, ...] = ()
     fault: Fault | None = None
     copies: int = 0
+    exact: bool = False
 
     @property
     def needed(self) -> tuple[Artifact, ...]:
@@ -65,12 +65,13 @@ def slots_of_name(
     return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing, attempts)
 
 
-def up_to(slot: Slot, artifact_id: int, sides: tuple[str, ...]) -> Slot | None:
-    """Return a slot for both sides, without what is newer than one of its candidates; None where it is none of them."""
-    ids = [candidate.artifact.id for candidate in slot.candidates]
-    if artifact_id not in ids:
-        return None
-    return slot._replace(sides=sides, candidates=slot.candidates[ids.index(artifact_id) :])
+def up_to(slot: Slot, artifact: Artifact, sides: tuple[str, ...]) -> Slot | None:
+    """Return a slot for both sides whose newest candidate is an artifact, or a copy of it; None where there is none."""
+    for place, candidate in enumerate(slot.candidates):
+        digest = candidate.artifact.digest
+        if candidate.artifact.id == artifact.id or (digest and digest == artifact.digest):
+            return slot._replace(sides=sides, candidates=slot.candidates[place:], exact=True)
+    return None
 
 
 def attempt_in_name(artifact: Artifact) -> int | None:
@@ -89,10 +90,12 @@ def _literally(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]
 
 
 def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
-    pattern = re.compile("".join(_WILD.get(part) or re.escape(part) for part in _PARTS.split(name)), re.DOTALL)
+    """Read `*` and `?`. A bracket is a bracket: an artifact's name may hold one, and a class could hold {attempt}."""
+    plain = name.replace("[", "[[]").replace(ATTEMPT, _MARK)
+    pattern = re.compile(fnmatch.translate(plain).replace(_MARK, f"(?P<attempt>{_ATTEMPT})"))
 
     def match(artifact: Artifact) -> tuple[str, int | None] | None:
-        found = pattern.fullmatch(artifact.name)
+        found = pattern.match(artifact.name)
         if not found or "attempt" not in pattern.groupindex:
             return _apart(artifact) if found else None
         start, end = found.span("attempt")
@@ -103,7 +106,7 @@ def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
 
 def _apart(artifact: Artifact) -> tuple[str, int | None]:
     """Part a name that ends in `-<run id>-<attempt>`, as the capture action's do, from its attempt."""
-    found = re.fullmatch(rf"(.*-{artifact.run_id or '[1-9][0-9]*'}-)({_ATTEMPT})", artifact.name)
+    found = artifact.run_id and re.fullmatch(rf"(.*-{artifact.run_id}-)({_ATTEMPT})", artifact.name)
     return (found[1] + ATTEMPT, int(found[2])) if found else (artifact.name, None)
 
 
@@ -127,9 +130,10 @@ def _distinct(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
 
 
 def _missing(name: str) -> Fault:
+    hint = " (only * and ? stand for something else in it)" if "[" in name else ""
     return Fault(
         "artifact-missing",
-        f"no artifact named {name} in the run: the job uploaded none, it was deleted, or the token lacks "
+        f"no artifact named {name}{hint} in the run: the job uploaded none, it was deleted, or the token lacks "
         "`actions: read`",
     )
 

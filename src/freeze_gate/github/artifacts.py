@@ -123,7 +123,7 @@ def _listing(api: Api, run_id: int) -> tuple[tuple[Artifact, ...], bool]:
     for payload in api.pages(f"actions/runs/{run_id}/artifacts", _LIST, {}):
         page: _Listing = read(_LISTING, payload, _LIST)
         count = page.total_count
-        found |= {artifact.id: artifact for artifact in page.artifacts}
+        found |= {artifact.id: artifact._replace(run_id=artifact.run_id or run_id) for artifact in page.artifacts}
     newest_first = sorted(found.values(), key=lambda artifact: artifact.created_at or "", reverse=True)
     return tuple(artifact for artifact in newest_first if _is_name(artifact.name)), len(found) >= count
 

@@ -116,7 +116,8 @@ NEXT: Final = {
     "oracle-input-mismatch": "Let the oracle read `{fixture}` or `FREEZE_GATE_FIXTURE`, and pin once before it starts.",
     "run-mismatch": (
         "Let the capture steps run inside the job that uploads, so that the record carries that run's id, attempt and "
-        "commit; never hand a bundle on from another run."
+        "commit; never hand a bundle on from another run or attempt. Where shards were merged after some of them ran "
+        "again, they are of several attempts: press **Re-run jobs** for all."
     ),
     "commit-mismatch": (
         f"Compare two runs of one commit: {_RERUN} after the last push, so that both test the same code."

@@ -256,6 +256,20 @@ def test_the_rerun_s_id_is_of_no_name_that_stands_for_several(job: Job) -> None:
     assert job.gate(wait_seconds="0", **inputs).said == ("unclassified", False, "artifact-same")
 
 
+def test_the_rerun_s_id_is_of_another_run_than_the_first_s_name(job: Job) -> None:
+    """One bundle that was uploaded in both runs is one, whatever stands before it in the other run."""
+    other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
+    payload = bundle(capture(2, run_id=77))
+    job.upload("bundle-1", dropped(1, run_id=77), run=other, attempt=1)
+    other.add_artifact("bundle-2", payload, created_at="2026-11-29T07:10:00Z")
+    rerun = job.run.add_artifact("bundle", payload, created_at="2026-11-29T08:10:00Z")
+    inputs = {"first_run_id": "77", "first_artifact": "bundle-{attempt}", "rerun_artifact": ""}
+
+    outcome = job.gate(wait_seconds="0", **inputs, rerun_artifact_id=str(rerun.id))
+
+    assert outcome.said == ("unclassified", False, "artifact-same")
+
+
 @pytest.mark.parametrize("earlier", [True, False], ids=["a copy", "nothing before it"])
 def test_the_rerun_s_id_may_be_of_a_copy_or_have_nothing_before_it(job: Job, *, earlier: bool) -> None:
     """An upload that was retried leaves two of the same bytes; and what came later is never the first run."""

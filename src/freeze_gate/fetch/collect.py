@@ -63,7 +63,9 @@ class Collector:
         rerun = self._of_side(RERUN, inputs.rerun, listings)
         first = self._of_side(FIRST, inputs.first, listings)
         if inputs.rerun.artifact_id and not inputs.first.artifact_id and len(first) == 1 and rerun[0].candidates:
-            both = up_to(first[0], rerun[0].candidates[0].artifact, (FIRST, RERUN))
+            artifact = rerun[0].candidates[0].artifact
+            of_one_run = (artifact.run_id or runs[RERUN]) == runs[FIRST]
+            both = up_to(first[0], artifact, (FIRST, RERUN)) if of_one_run else None
             return [both] if both else [*first, *rerun]
         return [*first, *rerun]
 

@@ -67,11 +67,15 @@ def slots_of_name(
 
 def up_to(slot: Slot, artifact: Artifact, sides: tuple[str, ...]) -> Slot | None:
     """Return a slot for both sides whose newest candidate is an artifact, or a copy of it; None where there is none."""
-    for place, candidate in enumerate(slot.candidates):
-        digest = candidate.artifact.digest
-        if candidate.artifact.id == artifact.id or (digest and digest == artifact.digest):
-            return slot._replace(sides=sides, candidates=slot.candidates[place:], exact=True)
-    return None
+    ids = [candidate.artifact.id for candidate in slot.candidates]
+    digests = [candidate.artifact.digest for candidate in slot.candidates]
+    if artifact.id in ids:
+        place = ids.index(artifact.id)
+    elif artifact.digest and artifact.digest in digests:
+        place = digests.index(artifact.digest)
+    else:
+        return None
+    return slot._replace(sides=sides, candidates=slot.candidates[place:], exact=True)
 
 
 def attempt_in_name(artifact: Artifact) -> int | None:

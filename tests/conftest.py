@@ -1,6 +1,7 @@
 """No test leaves this machine: a look-up or a connection beyond the loopback fails the test that tried it."""
 
 import ipaddress
+import signal
 import sys
 from typing import Any
 
@@ -11,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.register_profile("wandering", deadline=None)
 settings.load_profile("steady")
+
+# Under nohup it comes ignored, and every command that a test starts would inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _is_local(host: object) -> bool:

@@ -23,6 +23,7 @@ from tests.integration.expressions import fill, is_true, says_when
 from tests.integration.gate_run import Capture, Job, Outcome, bundle, zipped
 from tests.integration.readme import ROOT
 from tests.recipes import RECIPES
+from tests.standin.state import Job as Listed
 
 _JOBS: Final = {name: yaml.safe_load(text)["jobs"] for name, text in RECIPES.items()}
 _CAPTURE: Final = "OWNER/freeze-gate/.github/actions/capture@"
@@ -64,7 +65,7 @@ class Ended(NamedTuple):
 class Workflow:
     """The runs of one recipe. `event` is the payload that started it, `inputs` those of a dispatch.
 
-    `listed_after` hides what is uploaded from that many listings.
+    `listed_after` hides what is uploaded from that many listings; `other_jobs` pass besides.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Workflow:
         self._known: dict[str, Known] = {}
         self._cancelled = False
         self.listed_after = 0
+        self.other_jobs = 0
         job.inputs = {"github-token": job.inputs["github-token"], "wait-seconds": "0"}
 
     def attempt(
@@ -87,6 +89,7 @@ class Workflow:
         `became` names capture jobs, those of a matrix as `first/a`. `cancelled`: the run is cancelled as a whole.
         """
         self._cancelled = cancelled
+        self._job.run.jobs[:] = [Listed(f"Test {number}", "success") for number in range(self.other_jobs)]
         ended = Ended("skipped", None)
         for name, job in self._jobs.items():
             if only is not None and name not in only:
@@ -133,6 +136,7 @@ class Workflow:
         github = {
             "event": self._event,
             "ref": environ["GITHUB_REF"],
+            "token": self._job.inputs["github-token"],
             "repository": environ["GITHUB_REPOSITORY"],
             "run_attempt": int(environ["GITHUB_RUN_ATTEMPT"]),
             "run_id": int(environ["GITHUB_RUN_ID"]),
@@ -146,6 +150,7 @@ class Workflow:
             did = became[f"{name}/{shard['shard']}" if shard else name]
             contexts = self._contexts(job, matrix=shard)
             result, steps = self._captured(job, contexts, did)
+            self._job.run.jobs.append(Listed(str(fill(job["name"], contexts, {})), result))
             outputs = _outputs(job, {**contexts, "steps": steps})
             results.append(result)
         worst = next(result for result in ("failure", "cancelled", "success") if result in results)
@@ -244,7 +249,7 @@ class Workflow:
         done = subprocess.run(
             ["bash", "-e", "-c", step["run"]],
             cwd=self._job.workspace,
-            env={"PATH": os.environ["PATH"], **environ},
+            env={"PATH": os.environ["PATH"], "GITHUB_API_URL": self._job.environ["GITHUB_API_URL"], **environ},
             stdout=subprocess.DEVNULL,
             check=False,
         )

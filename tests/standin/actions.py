@@ -53,6 +53,15 @@ def get_attempt(asked: Asked) -> Reply:
     return Reply(200, asked.shapes.run(run, attempt))
 
 
+def list_jobs(asked: Asked) -> Reply:
+    """List the jobs of the newest attempt; nothing is known of those before it."""
+    run, attempt = _run(asked), int(asked.parts[1])
+    if run is None or attempt != len(run.attempts):
+        return error(404, "Not Found")
+    page, headers = page_of(asked, run.jobs)
+    return Reply(200, {"total_count": len(run.jobs), "jobs": [asked.shapes.job(run, one) for one in page]}, headers)
+
+
 def _run(asked: Asked) -> Run | None:
     return asked.repository.runs.get(int(asked.parts[0]))
 
@@ -70,4 +79,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     route("GET", r"actions/artifacts/(\d+)/zip", get_zip, _READ, public=False),
     route("GET", r"actions/runs/(\d+)", get_run, _READ),
     route("GET", r"actions/runs/(\d+)/attempts/(\d+)", get_attempt, _READ),
+    route("GET", r"actions/runs/(\d+)/attempts/(\d+)/jobs", list_jobs, _READ),
 )

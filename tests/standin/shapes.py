@@ -4,7 +4,7 @@ import base64
 import hashlib
 from typing import Any, Final
 
-from tests.standin.state import Artifact, Issue, Label, Pull, Repository, Run
+from tests.standin.state import Artifact, Issue, Job, Label, Pull, Repository, Run
 
 _USER_PARTS: Final = [
     "followers",
@@ -170,6 +170,18 @@ class Shapes:
                 "head_branch": artifact.run.head_branch,
                 "head_sha": artifact.run.head_sha,
             },
+        }
+
+    def job(self, run: Run, job: Job) -> dict[str, Any]:
+        """Describe a job of a run's newest attempt, as far as anybody here asks."""
+        return {
+            "id": run.id * 1_000 + run.jobs.index(job),
+            "run_id": run.id,
+            "run_attempt": len(run.attempts),
+            "head_sha": run.head_sha,
+            "name": job.name,
+            "status": "in_progress" if job.conclusion is None else "completed",
+            "conclusion": job.conclusion,
         }
 
     def run(self, run: Run, attempt: int) -> dict[str, Any]:

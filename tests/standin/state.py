@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 LEVELS = ("none", "read", "write")
 
@@ -95,6 +96,13 @@ class Artifact:
     listed_after: int = 0
 
 
+class Job(NamedTuple):
+    """A job of a run's newest attempt, and how it ended; None is not yet."""
+
+    name: str
+    conclusion: str | None = None
+
+
 @dataclass
 class Run:
     """A workflow run. `attempts` are the times at which its attempts began, the first one first."""
@@ -107,6 +115,7 @@ class Run:
     event: str
     attempts: list[str]
     artifacts: list[Artifact] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
 
     def add_artifact(
         self,

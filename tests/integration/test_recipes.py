@@ -261,6 +261,22 @@ def test_no_shard_that_is_red_beside_a_green_record_hides_behind_a_frozen_flake(
     assert ended.conclusion == "failure"
 
 
+@pytest.mark.parametrize("explained", [True, False], ids=["all is on record", "a shard is red beside a green record"])
+def test_the_gate_of_a_matrix_that_is_run_again_alone_knows_how_the_shards_ended(job: Job, *, explained: bool) -> None:
+    """The freeze was merged meanwhile; the shards are those of the attempt before."""
+    play = Play("matrix", job)
+    workflow = play.workflow()
+    shard = {} if explained else {"first/b": red(PASSED)}
+    workflow.attempt(play.became(red(DROPPED), done(PASSED)) | shard)
+    play.freeze()
+
+    ended = play.again(workflow, {}, only=["gate"])
+
+    assert ended.gate
+    assert ended.gate.outputs["freeze-active"] == "true"
+    assert ended.conclusion == ("success" if explained else "failure")
+
+
 def test_more_jobs_than_one_answer_holds_are_not_passed_over(job: Job) -> None:
     """A hundred come at once; nothing is known of the others."""
     play = Play("matrix", job)

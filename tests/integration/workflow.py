@@ -89,7 +89,8 @@ class Workflow:
         `became` names capture jobs, those of a matrix as `first/a`. `cancelled`: the run is cancelled as a whole.
         """
         self._cancelled = cancelled
-        self._job.run.jobs[:] = [Listed(f"Test {number}", "success") for number in range(self.other_jobs)]
+        newest = len(self._job.run.attempts)
+        self._job.run.jobs += [Listed(f"Test {number}", newest, "success") for number in range(self.other_jobs)]
         ended = Ended("skipped", None)
         for name, job in self._jobs.items():
             if only is not None and name not in only:
@@ -150,7 +151,7 @@ class Workflow:
             did = became[f"{name}/{shard['shard']}" if shard else name]
             contexts = self._contexts(job, matrix=shard)
             result, steps = self._captured(job, contexts, did)
-            self._job.run.jobs.append(Listed(str(fill(job["name"], contexts, {})), result))
+            self._job.run.jobs.append(Listed(str(fill(job["name"], contexts, {})), len(self._job.run.attempts), result))
             outputs = _outputs(job, {**contexts, "steps": steps})
             results.append(result)
         worst = next(result for result in ("failure", "cancelled", "success") if result in results)

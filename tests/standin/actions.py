@@ -54,12 +54,13 @@ def get_attempt(asked: Asked) -> Reply:
 
 
 def list_jobs(asked: Asked) -> Reply:
-    """List the jobs of the newest attempt; nothing is known of those before it."""
-    run, attempt = _run(asked), int(asked.parts[1])
-    if run is None or attempt != len(run.attempts):
+    """List the jobs of a run: those of all its attempts, or, as long as nobody asks for them, of the newest."""
+    run = _run(asked)
+    if run is None:
         return error(404, "Not Found")
-    page, headers = page_of(asked, run.jobs)
-    return Reply(200, {"total_count": len(run.jobs), "jobs": [asked.shapes.job(run, one) for one in page]}, headers)
+    listed = [one for one in run.jobs if asked.query.get("filter") == "all" or one.attempt == len(run.attempts)]
+    page, headers = page_of(asked, listed)
+    return Reply(200, {"total_count": len(listed), "jobs": [asked.shapes.job(run, one) for one in page]}, headers)
 
 
 def _run(asked: Asked) -> Run | None:
@@ -79,5 +80,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     route("GET", r"actions/artifacts/(\d+)/zip", get_zip, _READ, public=False),
     route("GET", r"actions/runs/(\d+)", get_run, _READ),
     route("GET", r"actions/runs/(\d+)/attempts/(\d+)", get_attempt, _READ),
-    route("GET", r"actions/runs/(\d+)/attempts/(\d+)/jobs", list_jobs, _READ),
+    route("GET", r"actions/runs/(\d+)/jobs", list_jobs, _READ),
 )

@@ -97,9 +97,10 @@ class Artifact:
 
 
 class Job(NamedTuple):
-    """A job of a run's newest attempt, and how it ended; None is not yet."""
+    """A job of an attempt of a run, and how it ended; None is not yet."""
 
     name: str
+    attempt: int
     conclusion: str | None = None
 
 

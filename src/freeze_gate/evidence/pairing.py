@@ -50,10 +50,11 @@ class _Sides(Mapping[str, Side]):
 
     def __getitem__(self, fixture_id: str) -> Side:
         readings = self._homes[fixture_id]
-        return _one(fixture_id, (side for reading in reversed(readings) for side in reading.sides(fixture_id)))
+        return one_of(fixture_id, (side for reading in reversed(readings) for side in reading.sides(fixture_id)))
 
 
-def _one(name: str, last_first: Iterator[Side]) -> Side:
+def one_of(name: str, last_first: Iterator[Side]) -> Side:
+    """Return what counts of several records of one id, which are given the last one first; see `gather`."""
     side = chosen = next(last_first)
     sha256, count, equal = side.record_sha256, 1, True
     for count, side in enumerate(last_first, 2):  # noqa: B007 - how many there were is told, and the first one's source
@@ -104,10 +105,8 @@ def _in_order(pair: Pair) -> Pair:
 
 def _made_by(side: Side) -> tuple[int, int] | None:
     """Return the run and the attempt that made a record, where GitHub was asked about the run."""
-    if side.record is None or side.source.run_id is None:
-        return None
-    attempt = side.source.attempt or side.record.run.run_attempt
-    return (side.source.run_id, attempt) if attempt else None
+    asked = side.record and side.source.run_id
+    return (asked, side.attempt) if asked and side.attempt else None
 
 
 def _is_there(expected: str, names: Collection[str]) -> bool:

@@ -63,6 +63,17 @@ class Side(NamedTuple):
     fault: Fault | None = None
 
     @property
+    def run_id(self) -> int | None:
+        """The run that it comes from: as GitHub says it, else as the record claims it."""
+        of_artifact = self.source.artifact and self.source.artifact.run_id
+        return of_artifact or self.source.run_id or (self.record.run.run_id if self.record else None)
+
+    @property
+    def attempt(self) -> int | None:
+        """The attempt of its run: as GitHub says it, else as the record claims it."""
+        return self.source.attempt or (self.record.run.run_attempt if self.record else None)
+
+    @property
     def faults(self) -> tuple[Fault, ...]:
         """What was wrong before there was anything to check: with the record or its pin, and with the whole source."""
         return tuple(fault for fault in (self.fault, self.source.fault) if fault)

@@ -4,7 +4,6 @@ from typing import Final
 
 from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, Finding
 from freeze_gate.evidence.side import Pair
-from freeze_gate.report.view import run_of
 from freeze_gate.verdict.case import Case, Result, Verdict
 
 _CHECKS: Final = (*EVIDENCE_CHECKS, *DOOR_CHECKS)
@@ -202,7 +201,7 @@ def proven(pair: Pair) -> bool:
 
 def _missing(pair: Pair) -> str:
     """In the first week most missing artifacts are attempts that nobody made, or that took each other's place."""
-    runs = {run_of(side) for side in (pair.first, pair.rerun)}
+    runs = {side.run_id for side in (pair.first, pair.rerun)}
     newest = max(side.source.newest_attempt or 0 for side in (pair.first, pair.rerun))
     if len(runs) > 1 or not newest:
         return NEXT["artifact-missing"]

@@ -16,7 +16,7 @@ from freeze_gate.report.blocks import bullets, fit, table
 from freeze_gate.report.escape import code, fence, one_line
 from freeze_gate.report.lines import MISSING
 from freeze_gate.report.sides import number, side_by_side
-from freeze_gate.report.view import View, attempt_of, run_of
+from freeze_gate.report.view import View
 
 MAX_CHARACTERS: Final = 59_000
 """GitHub refuses a body of more than 65,536; a person may want to add something."""
@@ -62,7 +62,7 @@ def body(drift: Drift, view: View, follows: int | None = None) -> str:
 def sighting(drift: Drift, view: View) -> str:
     """Return the row of this run pair. The comment in it is the pair's key: no pair is entered twice."""
     first, rerun = drift.pair.first, drift.pair.rerun
-    facts = [fact for side in (first, rerun) for fact in (run_of(side), attempt_of(side), _artifact_id(side))]
+    facts = [fact for side in (first, rerun) for fact in (side.run_id, side.attempt, _artifact_id(side))]
     key = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
     cells = (
         str(drift.today),

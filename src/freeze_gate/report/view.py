@@ -27,10 +27,10 @@ class View(NamedTuple):
 
     def run(self, side: Side) -> str:
         """Name the run and the attempt that a side comes from, as a link where GitHub says which it is."""
-        run_id = run_of(side)
+        run_id = side.run_id
         if run_id is None:
             return "not known"
-        attempt = attempt_of(side)
+        attempt = side.attempt
         words = f"run {run_id}" if attempt is None else f"run {run_id}, attempt {attempt}"
         path = f"actions/runs/{run_id}" if attempt is None else f"actions/runs/{run_id}/attempts/{attempt}"
         return link(words, self.address(path))
@@ -42,16 +42,3 @@ class View(NamedTuple):
     def issue(self, number: int) -> str:
         """Name an issue or a pull request of the repository."""
         return link(f"#{number}", self.address(f"issues/{number}"))
-
-
-def run_of(side: Side) -> int | None:
-    """Return the run of a side: as GitHub says it, else as the record claims it."""
-    source = side.source
-    if source.artifact and source.artifact.run_id:
-        return source.artifact.run_id
-    return source.run_id or (side.record.run.run_id if side.record else None)
-
-
-def attempt_of(side: Side) -> int | None:
-    """Return the attempt of a side's run: as GitHub says it, else as the record claims it."""
-    return side.source.attempt or (side.record.run.run_attempt if side.record else None)

@@ -1,7 +1,7 @@
 """Everything that is wrong with a file or a folder of ours, all at once, and what may become a pitfall."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -10,8 +10,7 @@ from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, Bench
 from freeze_gate.evidence.contradictions import contradictions
-from freeze_gate.evidence.kept import keep
-from freeze_gate.evidence.pairing import gather
+from freeze_gate.evidence.pairing import one_of
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
     RecordInvalid,
@@ -19,10 +18,9 @@ from freeze_gate.evidence.record import (
     read_record,
     unknown_keys,
 )
-from freeze_gate.evidence.side import Side, Source
+from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import reading
 from freeze_gate.policy_file import read_policy
-from freeze_gate.shelf import Shelf
 from freeze_gate.upkeep.git_attributes import checkout_of, keeps_bytes
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.policy import lapse, too_long
@@ -115,19 +113,26 @@ def _members(path: Path, tree: Tree, prefix: str) -> Iterator[Remark]:
     files = list(record_files(tree))
     if not files:
         yield Remark(f"{path}: record-missing: a bundle has its records in a folder records, as <fixture_id>.json")
-    source = Source(path.name)
-    sides = list(BundleReader(tree, source).sides())
+    sides = list(BundleReader(tree, Source(path.name)).sides())
     for file, (_, side) in zip(files, sides, strict=True):
         yield from _member(tree, file, side, prefix)
-    with Shelf() as shelf:
-        for fixture_id, side in sorted(gather([keep(source, shelf, sides)]).sides.items()):
-            if side.fault and side.fault.check == "record-duplicate":
-                yield Remark(f"{path}: {fixture_id}: {side.fault.check}: {side.fault.detail}")
+    yield from (Remark(f"{path}: {fixture_id}: {fault.check}: {fault.detail}") for fixture_id, fault in _doubled(sides))
     names = sorted(tree)
     for root in sorted({file.root for file in files}):
         folder = f"{root}fixtures/"
         pins = names[bisect_left(names, folder) : bisect_left(names, f"{root}fixtures0")]  # 0 comes next after /
         yield from _pitfalls(path, pins, root, prefix)
+
+
+def _doubled(sides: Iterable[tuple[str, Side]]) -> Iterator[tuple[str, Fault]]:
+    """Name the ids that several different records claim."""
+    found: dict[str, list[Side]] = {}
+    for fixture_id, side in sides:
+        found.setdefault(fixture_id, []).append(side)
+    for fixture_id, candidates in sorted(found.items()):
+        fault = one_of(fixture_id, reversed(candidates)).fault
+        if fault and fault.check == "record-duplicate":
+            yield fixture_id, fault
 
 
 def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[Remark]:

@@ -13,7 +13,7 @@ def checked_base(base: str) -> str:
     """Return the address of the API without a slash at its end. Raises `UsageError`."""
     try:
         parts = urlsplit(base)
-        sound = origin(base)[0] in ("http", "https") and bool(parts.hostname)
+        sound = _origin(base)[0] in ("http", "https") and bool(parts.hostname)
     except ValueError:
         sound = False
     if not sound or not re.fullmatch(r"[!-~]+", base) or {"@", "?", "#"} & set(base):
@@ -28,17 +28,16 @@ def checked_repository(repository: str) -> str:
     return repository
 
 
-def origin(url: str) -> tuple[str, str | None, int | None]:
+def _origin(url: str) -> tuple[str, str | None, int | None]:
     """Return scheme, host and port of a URL. Raises `ValueError` for what is none."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def resolved(root: str, location: str) -> str | None:
-    """Return the absolute URL that a server leads to from `root`; None for what leads nowhere."""
+def inside(root: str, location: str) -> str | None:
+    """Return the absolute URL that a server leads to from `root`; None for what leads nowhere or to another server."""
     try:
         url = urljoin(root, location)
-        origin(url)
+        return url if location and _origin(url) == _origin(root) else None
     except ValueError:
         return None
-    return url if location else None

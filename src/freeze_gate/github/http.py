@@ -12,7 +12,7 @@ from requests.utils import parse_header_links
 
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.shape import Problems, Reader, T
-from freeze_gate.github.address import checked_base, checked_repository, origin, resolved
+from freeze_gate.github.address import checked_base, checked_repository, inside
 from freeze_gate.github.budget import REAL, Budget, Clock
 from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
@@ -213,8 +213,8 @@ class Api:
 
     def _inside(self, location: str, purpose: Purpose) -> str:
         """Return an absolute URL of this API, or refuse to take the token anywhere else."""
-        url = resolved(self.root, location)
-        if url is None or origin(url) != origin(self.base):
+        url = inside(self.root, location)
+        if url is None:
             raise ApiError("refused", f"GitHub's API leads to another server, asked to {purpose.what}")
         return url
 

@@ -85,12 +85,12 @@ def attempt_in_name(artifact: Artifact) -> int | None:
 
 def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact], attempts: int | None = None) -> Slot:
     """Return the slot of an artifact that was named by its id: nothing to choose, but other attempts to know of."""
-    _, attempt = _apart(artifact)
-    return _with_others([Slot(artifact.name, (side,), (Candidate(artifact, attempt),))], listing, attempts)[0]
+    candidate = Candidate(artifact, attempt_in_name(artifact))
+    return _with_others([Slot(artifact.name, (side,), (candidate,))], listing, attempts)[0]
 
 
 def _literally(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
-    return lambda artifact: (name, _apart(artifact)[1]) if artifact.name == name else None
+    return lambda artifact: (name, attempt_in_name(artifact)) if artifact.name == name else None
 
 
 def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
@@ -169,7 +169,7 @@ class _Kin:
         names = dict.fromkeys(name for artifact in candidates for name in self._names(artifact))
         found = {artifact.id: artifact for artifact in candidates}
         found |= {artifact.id: artifact for name in names for artifact in self._families.get(name, ())}
-        seen = {_apart(artifact)[1] for artifact in found.values()}
+        seen = {attempt_in_name(artifact) for artifact in found.values()}
         return (found | {artifact.id: artifact for artifact in self._instead(seen)}).values()
 
     def _names(self, artifact: Artifact) -> Iterator[str]:

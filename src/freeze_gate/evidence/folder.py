@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.evidence.tree import Weight, is_record, limit_count, odd
+from freeze_gate.evidence.tree import Weight, limit_count, odd
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Whatever took a file's place since it was seen: follow no link and wait for no FIFO."""
@@ -27,7 +27,7 @@ class Folder:
             elif not stat.S_ISDIR(status.st_mode):
                 raise odd("a link or a special file")
         weight.limit()
-        self.records = list(filter(is_record, self._names))
+        self.records = weight.records
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""

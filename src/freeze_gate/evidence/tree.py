@@ -87,16 +87,19 @@ class _Limit(NamedTuple):
 
 
 class Weight:
-    """What the members of an archive come to, in bytes as their sizes say it."""
+    """What the members of an archive come to, in bytes as their sizes say it. `records` names the records."""
 
     def __init__(self) -> None:
-        self._largest = self._total = self._records = 0
+        self.records: list[str] = []
+        self._largest = self._total = self._of_records = 0
 
     def add(self, name: str, size: int) -> None:
         """Count one more member."""
         self._largest = max(self._largest, size)
         self._total += size
-        self._records += size if is_record(name) else 0
+        if is_record(name):
+            self.records.append(name)
+            self._of_records += size
 
     def limit(self, packed_bytes: int | None = None) -> None:
         """Refuse more than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
@@ -104,7 +107,7 @@ class Weight:
         for limit in (
             _Limit(self._largest > LIMITS.member_bytes, "a member of over 4 GiB"),
             _Limit(self._total > LIMITS.total_bytes, "over 8 GiB in all"),
-            _Limit(self._records > LIMITS.records_bytes, "over 64 MiB of records"),
+            _Limit(self._of_records > LIMITS.records_bytes, "over 64 MiB of records"),
             _Limit(dense and self._total > LIMITS.ratio_free_bytes, f"over {LIMITS.ratio} times its own size"),
         ):
             if limit.exceeded:

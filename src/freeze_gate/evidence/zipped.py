@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
-from freeze_gate.evidence.tree import Weight, is_record, odd
+from freeze_gate.evidence.tree import Weight, odd
 from freeze_gate.evidence.zip_member import least_stop, open_member
 from freeze_gate.evidence.zip_table import NOT_AS_LONG, Entry, find_table, read_entry, refuse_odd
 
@@ -30,8 +30,10 @@ class Zip:
         self._stream = stream
         packed_bytes = stream.seek(0, io.SEEK_END)
         self._table = find_table(self._read, packed_bytes)
-        self.records: list[str] = []
-        self._files = self._look_through(packed_bytes)
+        weight = Weight()
+        self._files = self._look_through(weight)
+        weight.limit(packed_bytes)
+        self.records = weight.records
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""
@@ -45,31 +47,30 @@ class Zip:
             raise KeyError(name)
         return open_member(self._read, entry, stop)
 
-    def _look_through(self, packed_bytes: int) -> "_Files":
-        """Check all that the table says, and return what is kept of it."""
-        hashes, numbers, weight = array("q"), array("L"), Weight()
+    def _look_through(self, weight: Weight) -> "_Files":
+        """Check all that the table says, weigh the files, and return what is kept of them."""
+        hashes, numbers = array("q"), array("L")
         places, lengths = array("Q"), array("L")
         offsets, least_stops = array("Q"), array("Q")
         for number, (place, entry) in enumerate(self._entries()):
             name = entry.name
             is_folder = _is_folder(name)
             refuse_odd(entry, is_folder=is_folder)
-            if least_stop(entry) > self._table.offset:
+            least = least_stop(entry)
+            if least > self._table.offset:
                 raise odd("members that overlap")
             places.append(place)
             lengths.append(entry.length)
             offsets.append(entry.offset)
-            least_stops.append(least_stop(entry))
+            least_stops.append(least)
             if not is_folder:
                 hashes.append(hash(name))
                 numbers.append(number)
                 weight.add(name, entry.size)
-                self.records += [name] if is_record(name) else []
         stops = _stops(offsets, least_stops, self._table.offset)
         order = sorted(range(len(hashes)), key=hashes.__getitem__)
         if any(hashes[one] == hashes[other] for one, other in pairwise(order)):
             raise odd("two members of one name")
-        weight.limit(packed_bytes)
         chosen = [numbers[place] for place in order]
         return _Files(
             array("q", map(hashes.__getitem__, order)),

@@ -204,16 +204,21 @@ def _sampler(heading: str) -> str:
     return str(found[-1]["with"]["sampler"])
 
 
+def _sample_and_call(steps: Steps, lane: bytes) -> int:
+    """Run the README's lines against a sampler that answers and a lane that says this; return their exit code."""
+    with ExactServer(sized(b"sampled")) as sampler, ExactServer(lane) as called:
+        steps.environ = steps.environ | {"SAMPLER_URL": sampler.url, "LANE_URL": called.url}
+        for name in ("request.json", "job.json"):
+            (steps.bundle.parent / name).write_text("{}")
+        return steps.run("Sample", SAMPLER=_sampler("A call to a lane"))
+
+
 @pytest.mark.parametrize("lane", LANES)
 def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, job: Job, lane: str) -> None:
     """The README's lines of `sampler` record the call, and its replay is a good rerun: the label asks for a freeze."""
     first, rerun = Steps(tmp_path / "first"), Steps(tmp_path / "rerun")
-    sample = sized(b'{"rows": [1, 2]}')
-    with ExactServer(sample) as sampler, ExactServer(LANES[lane]) as dropping:
-        first.environ = _RUNNER | {"SAMPLER_URL": sampler.url, "LANE_URL": dropping.url}
-        for name in ("request.json", "job.json"):
-            (first.bundle.parent / name).write_text("{}")
-        assert first.run("Sample", SAMPLER=_sampler("A call to a lane")) != 0
+    first.environ = _RUNNER
+    assert _sample_and_call(first, LANES[lane]) != 0
     assert first.run("Oracle", ORACLE="test -s $FREEZE_GATE_FIXTURE") == 0, first.log
     assert first.look() == {"red": "true", "upload": "true"}
 
@@ -231,22 +236,14 @@ def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, 
 
 def test_a_lane_that_refuses_is_no_flake(steps: Steps) -> None:
     """A 404 is about the request: beside a green record the red line is unexplained, and nothing is uploaded."""
-    with ExactServer(sized(b"sampled")) as sampler, ExactServer(sized(b"no", status="404 Not Found")) as lane:
-        steps.environ = {"SAMPLER_URL": sampler.url, "LANE_URL": lane.url}
-        for name in ("request.json", "job.json"):
-            (steps.bundle.parent / name).write_text("{}")
-        assert steps.run("Sample", SAMPLER=_sampler("A call to a lane")) == 22, steps.log
+    assert _sample_and_call(steps, sized(b"no", status="404 Not Found")) == 22, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0
     assert steps.look() == {"red": "false", "upload": "false"}
 
 
 def test_a_lane_that_answers_leaves_a_green_record(steps: Steps) -> None:
     """The same lines, and nothing to blame."""
-    with ExactServer(sized(b"sampled")) as sampler, ExactServer(sized(b"done")) as lane:
-        steps.environ = {"SAMPLER_URL": sampler.url, "LANE_URL": lane.url}
-        for name in ("request.json", "job.json"):
-            (steps.bundle.parent / name).write_text("{}")
-        assert steps.run("Sample", SAMPLER=_sampler("A call to a lane")) == 0, steps.log
+    assert _sample_and_call(steps, sized(b"done")) == 0, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0
     assert steps.look() == {"red": "false", "upload": "true"}
 

@@ -74,7 +74,7 @@ def test_the_decision_table_decides_as_the_code_does() -> None:
 def test_there_are_as_many_door_checks_as_it_says() -> None:
     """Four more."""
     assert len(DOOR_CHECKS) == 4
-    assert "Four more, the [door checks]" in section("What it decides")
+    assert "Four [door checks]" in section("What it decides")
 
 
 def _size(size: int) -> str:

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
-from tests.integration.gate_run import Capture, bundle, capture
-from tests.zips import Member, craft
+from tests.builders.zip import Member, craft
+from tests.support.gate_job import Capture, bundle, capture
 
 ATTEMPTS: Final = (("first", 1), ("rerun", 2))
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench.evidence import ATTEMPTS, flake
-from tests.integration.gate_run import OTHER_SAMPLE, Capture, Job, capture
 from tests.standin import Standin
 from tests.standin.faults import Fault
+from tests.support.gate_job import OTHER_SAMPLE, Capture, Job, capture
 
 POLICY: Final = b"schema: freeze-gate/policy/1\nmax_freeze_days: 30\nrequire: {sealed_oracle: true}\n"
 PAIRS: Final[dict[str, tuple[Capture, Capture]]] = {

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from freeze_gate.evidence.record import encode_record
-from tests.integration.gate_run import Capture, capture
+from tests.support.gate_job import Capture, capture
 
 ACTION = Path(__file__).parents[2] / ".github" / "actions" / "capture"
 

@@ -12,7 +12,7 @@ import yaml
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS
 from freeze_gate.verdict.table import RULES, FailureClass
-from tests.recipes import README, RECIPES
+from tests.support.recipes import README, RECIPES
 
 ROOT = Path(__file__).parents[2]
 ACTIONS = {

@@ -21,7 +21,7 @@ from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.policy import STATES, Policy, PolicyReading
 from freeze_gate.verdict.table import RULES, FailureClass
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, case, pair, side
 
 FOLDER = Path(__file__).parents[2] / "src" / "freeze_gate" / "schemas"
 SCHEMAS = {path.name.partition(".")[0]: json.loads(path.read_bytes()) for path in FOLDER.glob("*.json")}

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.integration.gate_run import OTHER_SAMPLE, Capture, capture
+from tests.support.gate_job import OTHER_SAMPLE, Capture, capture
 
 FIXTURE_ID = "sorted-patch"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.gate_run import OTHER_SAMPLE, Job, capture
 from tests.standin import Grant, Standin
+from tests.support.gate_job import OTHER_SAMPLE, Job, capture
 
 HERE = Path(__file__).parent
 MISS = (capture(oracle=False), capture(oracle=False))

@@ -14,8 +14,8 @@ import pytest
 from freeze_gate.evidence.digest import Sha256
 from tests.e2e.evidence import EXAMPLES, FIXTURE_ID, Example
 from tests.e2e.step import Ended, Machine
-from tests.integration.gate_run import COMMIT, SAMPLE, bundle
 from tests.standin import Fault, Standin
+from tests.support.gate_job import COMMIT, SAMPLE, bundle
 
 REPOSITORY = "octo-org/widgets"
 HEAD = "c" * 40

@@ -17,10 +17,10 @@ from tests.e2e.conftest import Docker
 from tests.e2e.evidence import EXAMPLES
 from tests.e2e.sampler import Sampler
 from tests.e2e.workflow import HERE, Occasion, Ran, Shop, commit
-from tests.integration.gate_run import bundle, capture
-from tests.recipes import RECIPES
 from tests.standin import Standin
 from tests.standin.state import Repository, Run
+from tests.support.gate_job import bundle, capture
+from tests.support.recipes import RECIPES
 
 REPOSITORY = "octo-org/widgets"
 HEAD = "c" * 40

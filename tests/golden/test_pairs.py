@@ -27,8 +27,8 @@ from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.policy import Policy, PolicyReading
 from freeze_gate.verdict.stored import recompute
-from tests.bundles import SAMPLE, Files, files, record, write, zipped
-from tests.samples import FREEZE, TODAY
+from tests.builders.bundle import SAMPLE, Files, files, record, write, zipped
+from tests.builders.evidence import FREEZE, TODAY
 
 HERE: Final = Path(__file__).parent
 RELEASED: Final = sorted((HERE / "released").glob("*/*.json"))

@@ -17,7 +17,7 @@ from freeze_gate.report.ticket import Drift, body
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import Policy, PolicyReading
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, Y, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, Y, case, pair, side
 
 PAGES: Final = Path(__file__).parent / "summary"
 

@@ -7,8 +7,8 @@ import pytest
 
 from freeze_gate.github.credential import Token
 from freeze_gate.github.http import Api
-from tests.integration.gate_run import Job
 from tests.standin import Pretended, Standin
+from tests.support.gate_job import Job
 
 REPOSITORY = "octo-org/widgets"
 

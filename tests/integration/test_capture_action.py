@@ -13,10 +13,10 @@ import yaml
 
 from freeze_gate.capture.store import Store
 from freeze_gate.evidence.record import Transport, encode_record
-from tests.exact_server import ExactServer, answer, sized
-from tests.integration.gate_run import COMMIT, Job, read_outputs, zipped
-from tests.integration.readme import blocks
-from tests.integration.recorded import ID, record_in
+from tests.support.exact_server import ExactServer, answer, sized
+from tests.support.gate_job import COMMIT, Job, read_outputs, zipped
+from tests.support.readme import blocks
+from tests.support.recording_clients import ID, record_in
 
 ACTION = Path(__file__).parents[2] / ".github" / "actions" / "capture"
 STEPS: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from freeze_gate.evidence.digest import Sha256
 from tests.demo.scenes import SCENES
 from tests.demo.stage import freeze_and_lapse, staged
-from tests.integration.readme import ROOT
+from tests.support.readme import ROOT
 
 REASONS = {
     "property_miss": "both-oracles-failed",

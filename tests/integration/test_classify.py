@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from freeze_gate import cli
-from tests.bundles import record, zipped
-from tests.integration.gate_run import Capture, bundle, capture
+from tests.builders.bundle import record, zipped
 from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.integration.test_gate_trouble import policy
+from tests.support.gate_job import Capture, bundle, capture
 
 
 class Said(NamedTuple):

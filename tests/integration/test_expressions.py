@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.expressions import fill, says_when
+from tests.support.actions_expressions import fill, says_when
 
 CONTEXTS = {
     "github": {"run_id": 4242, "run_attempt": 2, "event": {"head": {"full_name": "stranger/widgets"}}},

@@ -10,7 +10,7 @@ from freeze_gate.report.advice import WHY
 from freeze_gate.verdict.table import FailureClass
 from tests.demo.scenes import LANE_DROPPED, REPLAY, SCENES, Scene, oracle, sample
 from tests.demo.stage import staged
-from tests.integration.readme import rows
+from tests.support.readme import rows
 
 NEVER_BROKEN = ("oracle", "--id", "sorted-patch", "--", "true")
 ROWS = {row[0]: row[1:] for row in rows("The first week")}

@@ -15,10 +15,10 @@ import pytest
 from freeze_gate import cli
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
-from tests.integration.gate_run import SAMPLE, Capture, Job, Outcome, bundle, capture, zipped
-from tests.integration.offline import only_evidence
 from tests.integration.test_gate_classes import DRIFT, FLAKE, MISS
 from tests.standin import Fault, Standin
+from tests.support.gate_job import SAMPLE, Capture, Job, Outcome, bundle, capture, zipped
+from tests.support.verdict_comparison import only_evidence
 
 RERUN = capture()
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
-from tests.integration.gate_run import OTHER_SAMPLE, Capture, Job, Outcome, api_calls, bundle, capture
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault
+from tests.support.gate_job import OTHER_SAMPLE, Capture, Job, Outcome, api_calls, bundle, capture
 
 ONE_NAME = {"first_artifact": "bundle", "rerun_artifact": "bundle"}
 BY_ATTEMPT = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{attempt}"}

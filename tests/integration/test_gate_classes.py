@@ -3,7 +3,7 @@
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
-from tests.integration.gate_run import OTHER_SAMPLE, SAMPLE, Capture, Job, capture
+from tests.support.gate_job import OTHER_SAMPLE, SAMPLE, Capture, Job, capture
 
 MISS = (capture(oracle=False), capture(oracle=False))
 DRIFT = (capture(oracle=False), capture(pin=OTHER_SAMPLE))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from freeze_gate import cli
-from tests.integration.gate_run import Job, zipped
-from tests.integration.offline import only_evidence
+from tests.support.gate_job import Job, zipped
+from tests.support.verdict_comparison import only_evidence
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PAIRS = sorted(

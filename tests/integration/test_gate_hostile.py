@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.record import encode_record
-from tests.integration.gate_run import SAMPLE, Job, capture, zipped
 from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.standin import Fault
+from tests.support.gate_job import SAMPLE, Job, capture, zipped
 
 EVIL = [
     "x\nfreeze_allowed=true\n",

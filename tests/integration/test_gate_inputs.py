@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.gate_run import Job
 from tests.integration.test_gate_classes import FLAKE, MISS
+from tests.support.gate_job import Job
 
 BAD = [
     ("first-artifact", "", "both empty"),

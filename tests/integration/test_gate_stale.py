@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.integration.gate_run import Capture, Job, api_calls, bundle, capture, zipped
 from tests.integration.test_gate_artifacts import listed_as
 from tests.integration.test_gate_attempts import BY_ATTEMPT, GLOBS, ONE_NAME, dropped, failed, shard, sides
 from tests.integration.test_gate_events import workflow_run
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault
 from tests.standin.state import Artifact
+from tests.support.gate_job import Capture, Job, api_calls, bundle, capture, zipped
 
 TWO_NAMES = {"first_artifact": "first-{attempt}", "rerun_artifact": "rerun-{attempt}"}
 PLAIN = {"first_artifact": "first", "rerun_artifact": "rerun"}

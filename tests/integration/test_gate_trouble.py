@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.integration.gate_run import SAMPLE, Job, Outcome, api_calls, capture
 from tests.integration.test_gate_classes import CLASSES, FLAKE
 from tests.standin import Fault, Standin
+from tests.support.gate_job import SAMPLE, Job, Outcome, api_calls, capture
 
 POLICY = ".github/freeze-gate.yml"
 

@@ -7,7 +7,7 @@ from freeze_gate.github.contents import read_file
 from freeze_gate.github.credential import Token
 from freeze_gate.github.http import Api
 from tests.standin import Fault, Grant, Pretended, Standin
-from tests.standin.shapes import blob_sha
+from tests.standin.serializers import blob_sha
 from tests.standin.state import Repository
 
 PATH = ".github/freeze-gate.yml"

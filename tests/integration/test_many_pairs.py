@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.bench import evidence
 from tests.bench.measure import Command, spend
-from tests.integration.gate_run import Job
+from tests.support.gate_job import Job
 
 FEW, MANY = 300, 3_000
 MOST = 1.5

@@ -9,7 +9,7 @@ import pytest
 
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import read_record
-from tests.integration.oracles import Job, gone, named, new_job, unique_seconds
+from tests.support.oracle_job import Job, gone, named, new_job, unique_seconds
 
 OPEN = ("--allow-egress",)
 Options = tuple[str, ...]

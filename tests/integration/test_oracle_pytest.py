@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.oracles import Job, new_job
+from tests.support.oracle_job import Job, new_job
 
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.evidence.record import Record
-from tests.integration.oracles import PAYLOAD, Job, command, new_job
+from tests.support.oracle_job import PAYLOAD, Job, command, new_job
 
 OPEN = ("--allow-egress",)
 

@@ -18,9 +18,9 @@ from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.plan import MAX_TICKETS
 from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Policy
 from freeze_gate.verdict.table import RULES
-from tests.integration.gate_run import OTHER_SAMPLE, Job, Outcome, api_calls, capture
-from tests.integration.readme import blocks, rows, section
 from tests.standin.state import Grant
+from tests.support.gate_job import OTHER_SAMPLE, Job, Outcome, api_calls, capture
+from tests.support.readme import blocks, rows, section
 
 DROPPED, FAILED = capture(oracle=None, transport=False), capture(oracle=False)
 PAIRS = {

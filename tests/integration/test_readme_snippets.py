@@ -21,10 +21,10 @@ from freeze_gate.cli import COMMANDS
 from freeze_gate.evidence.record import Record, read_record
 from freeze_gate.version import VERSION
 from tests.demo.sampler import ROWS, sampler
-from tests.exact_server import ExactServer, answer, sized
-from tests.integration.expressions import fill, is_true, says_when
-from tests.integration.readme import blocks, rows, section
-from tests.recipes import README
+from tests.support.actions_expressions import fill, is_true, says_when
+from tests.support.exact_server import ExactServer, answer, sized
+from tests.support.readme import blocks, rows, section
+from tests.support.recipes import README
 
 BIN = Path(sys.executable).parent
 

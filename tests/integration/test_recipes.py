@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
-from tests.integration import events
-from tests.integration.gate_run import COMMIT, OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
-from tests.integration.readme import section
-from tests.integration.workflow import Did, Ended, Workflow, captures, told
-from tests.recipes import RECIPES
 from tests.standin.state import Grant
+from tests.support import webhook_events as events
+from tests.support.actions_emulator import Did, Ended, Workflow, captures, told
+from tests.support.gate_job import COMMIT, OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
+from tests.support.readme import section
+from tests.support.recipes import RECIPES
 
 REQUIRED = [recipe for recipe in RECIPES if recipe != "fork"]
 """Those that can be required; the companion for forks runs beside the pull request, on the default branch."""

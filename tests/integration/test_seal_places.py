@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from tests.integration.oracles import Job, gone, unique_seconds
-from tests.integration.place import EXTRA_GROUP, GID, PYTHON, Place
-from tests.integration.places import home_of, run_in
+from tests.support.oracle_job import Job, gone, unique_seconds
+from tests.support.user_environment import home_of, run_in
+from tests.support.user_environment_setup import EXTRA_GROUP, GID, PYTHON, Place
 
 ORACLE = ("-m", "freeze_gate", "oracle", "--id", "sorted")
-LISTENER = ("chatty.py", "--listen", PYTHON)
+LISTENER = ("network_probe.py", "--listen", PYTHON)
 HOSTED = Place(sudo=True, limits=("max_user_namespaces",))
 """As on hosted runners: an ordinary user who may make no user namespace, and may use sudo."""
 
@@ -98,7 +98,7 @@ def test_nothing_of_a_grandchild_arrives_and_all_of_it_is_counted(place: Place) 
     """TCP, UDP, a look-up, IPv6, sockets below `/run`: none reaches a listener of the job, and those of IP count."""
     place = place._replace(addresses=True)
     with home_of(place) as home:
-        done = run_in(place, home, *LISTENER, *ORACLE, "--", PYTHON, "chatty.py")
+        done = run_in(place, home, *LISTENER, *ORACLE, "--", PYTHON, "network_probe.py")
         assert done.stdout == "0 []\n", done.stderr
         assert Job(home).record().oracle.egress_attempts == 5
 
@@ -107,7 +107,7 @@ def test_without_a_seal_all_of_it_arrives() -> None:
     """The same oracle with `--allow-egress` does reach the listener: what the seal stops is real."""
     place = Place(addresses=True)
     with home_of(place) as home:
-        done = run_in(place, home, *LISTENER, *ORACLE, "--allow-egress", "--", PYTHON, "chatty.py")
+        done = run_in(place, home, *LISTENER, *ORACLE, "--allow-egress", "--", PYTHON, "network_probe.py")
         assert done.stdout == "0 ['abstract', 'engine', 'linked', 'name', 'tcp', 'tcp6', 'udp', 'udp6']\n", done.stderr
         assert Job(home).record().oracle.egress == "open"
         assert Job(home).record().oracle.egress_attempts is None

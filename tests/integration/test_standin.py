@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from tests.standin import Grant, Pretended, Standin
-from tests.standin.results import SERVICE
+from tests.standin.artifact_service import SERVICE
 
 ROOT = "/repos/octo-org/widgets"
 

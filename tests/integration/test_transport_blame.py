@@ -9,8 +9,8 @@ import pytest
 import requests
 
 from freeze_gate.capture import Capture
-from tests.exact_server import ExactServer, sized
-from tests.integration.recorded import bundle, capture, record_in
+from tests.support.exact_server import ExactServer, sized
+from tests.support.recording_clients import bundle, capture, record_in
 
 Post = Callable[[str, Iterator[bytes]], object]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.exact_server import ExactServer
-from tests.integration.recorded import CLIENTS, bundle, capture
-from tests.integration.transport_cases import CASES, check
+from tests.support.exact_server import ExactServer
+from tests.support.recording_clients import CLIENTS, bundle, capture
+from tests.support.transport_cases import CASES, check
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -17,8 +17,8 @@ from freeze_gate.capture.store import Store
 from freeze_gate.cli import main
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record
-from tests.exact_server import CLOSE, HOLD, RESET, Answer, ExactServer, answer, sized
-from tests.integration.recorded import ID, bundle, pinned_in, record_in
+from tests.support.exact_server import CLOSE, HOLD, RESET, Answer, ExactServer, answer, sized
+from tests.support.recording_clients import ID, bundle, pinned_in, record_in
 
 FIRST_RUN = {"GITHUB_RUN_ID": "1", "GITHUB_RUN_ATTEMPT": "1"}
 

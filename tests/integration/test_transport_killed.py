@@ -4,9 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.integration.recorded import ID, bundle, record_in
+from tests.support.recording_clients import ID, bundle, record_in
 
-KILLED = Path(__file__).with_name("killed_captures.py")
+KILLED = Path(__file__).parents[1] / "support" / "capture_killer.py"
 
 FOLD = """
 import sys

@@ -20,8 +20,8 @@ from freeze_gate.capture import Capture
 from freeze_gate.capture.through_requests import RecordingAdapter
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record
-from tests.exact_server import BETWEEN_PIECES, HOLD, RESET, Answer, ExactServer, answer, chunked, sized
-from tests.integration.recorded import ID, IMPATIENT, PATIENT, bundle, capture, pinned_in, record_in
+from tests.support.exact_server import BETWEEN_PIECES, HOLD, RESET, Answer, ExactServer, answer, chunked, sized
+from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, pinned_in, record_in
 
 FOR_EVER = httpx.Timeout(None)
 SHORTER_THAN_SLOW, SLOW = 0.4, 0.45

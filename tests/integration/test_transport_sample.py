@@ -15,9 +15,9 @@ from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.store import Store
 from freeze_gate.cli import main
 from freeze_gate.evidence.record import Oracle
-from tests.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized
-from tests.integration.recorded import ID, bundle, pinned_in, record_in
-from tests.integration.transport_cases import CASES, check
+from tests.support.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized
+from tests.support.recording_clients import ID, bundle, pinned_in, record_in
+from tests.support.transport_cases import CASES, check
 
 SECRET = "sk-live-3f1c"
 DRIP = 600

@@ -13,8 +13,8 @@ import pytest
 
 from freeze_gate.capture import Capture
 from freeze_gate.evidence.record import Record
-from tests.exact_server import RESET, Answer, ExactServer, answer, chunked, sized
-from tests.integration.recorded import bundle, capture, pinned_in, record_in
+from tests.support.exact_server import RESET, Answer, ExactServer, answer, chunked, sized
+from tests.support.recording_clients import bundle, capture, pinned_in, record_in
 
 SOON = "retry-after-ms: 1"
 TEXT = "def sort(items): …"

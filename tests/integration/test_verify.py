@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from freeze_gate import cli
-from tests.integration.gate_run import Job, bundle, capture
 from tests.integration.test_gate_classes import CLASSES
 from tests.integration.test_gate_trouble import POLICY, policy
+from tests.support.gate_job import Job, bundle, capture
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from tests.standin.asked import Asked, Route, error, page_of, route
+from tests.standin.context import Asked, Route, error, page_of, route
+from tests.standin.http_server import Reply
 from tests.standin.state import Artifact, Run
-from tests.standin.wire import Reply
 
 
 def list_artifacts(asked: Asked) -> Reply:

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tests.standin.asked import Asked, Route, error, route
-from tests.standin.wire import Reply
+from tests.standin.context import Asked, Route, error, route
+from tests.standin.http_server import Reply
 
 
 def get_repository(asked: Asked) -> Reply:

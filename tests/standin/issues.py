@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from tests.standin.asked import Asked, Route, error, invalid, page_of, route
+from tests.standin.context import Asked, Route, error, invalid, page_of, route
+from tests.standin.http_server import Reply
 from tests.standin.state import Grant, Issue
-from tests.standin.wire import Reply
 
 STATE_REASONS: Final = (None, "completed", "not_planned", "duplicate", "reopened")
 MAX_BODY: Final = 65_536

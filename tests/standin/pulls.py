@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from tests.standin.asked import Asked, Route, error, page_of, route
+from tests.standin.context import Asked, Route, error, page_of, route
+from tests.standin.http_server import Reply
 from tests.standin.state import Pull
-from tests.standin.wire import Reply
 
 
 def get_pull(asked: Asked) -> Reply:

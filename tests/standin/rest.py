@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.standin import actions, contents, issues, pulls
-from tests.standin.asked import Asked, Route, error
-from tests.standin.limit import Limit
-from tests.standin.shapes import Shapes
+from tests.standin.context import Asked, Route, error
+from tests.standin.http_server import Reply, Request
+from tests.standin.rate_limit import Limit
+from tests.standin.serializers import Shapes
 from tests.standin.state import Grant, Repository
 from tests.standin.storage import Storage
-from tests.standin.wire import Reply, Request
 
 VERSIONS: Final = ("2022-11-28", "2026-03-10")
 ROUTES: Final = (*contents.ROUTES, *actions.ROUTES, *pulls.ROUTES, *issues.ROUTES)

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 from typing import Self
 
+from tests.standin.artifact_service import SERVICE, Results
 from tests.standin.faults import Fault, Faults
-from tests.standin.limit import Limit
+from tests.standin.http_server import Listener, Reply, Request
+from tests.standin.rate_limit import Limit
 from tests.standin.rest import Rest
-from tests.standin.results import SERVICE, Results
-from tests.standin.shapes import Shapes
+from tests.standin.serializers import Shapes
 from tests.standin.state import Grant, Repository, utc
 from tests.standin.storage import Storage
-from tests.standin.wire import Listener, Reply, Request
 
 TOKEN = "ghs_standin"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from tests.standin.http_server import Reply, Request
 from tests.standin.state import utc
-from tests.standin.wire import Reply, Request
 
 _XML: Final = {"Content-Type": "application/xml"}
 

@@ -18,7 +18,7 @@ from freeze_gate.verdict.case import GREEN, Verdict
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import Policy, PolicyReading
 from freeze_gate.verdict.table import RULES, decide
-from tests.samples import X, Y, case, pair, side
+from tests.builders.evidence import X, Y, case, pair, side
 
 DIGESTS: Final = (X, Y, None)
 VERDICTS: Final = (True, False, None)

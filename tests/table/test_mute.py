@@ -11,7 +11,7 @@ from freeze_gate.policy_file import read_policy
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import NOT_ASKED, Freeze, Policy, PolicyReading
 from freeze_gate.verdict.table import FailureClass
-from tests.samples import FREEZE, TODAY, X, Y, case, pair
+from tests.builders.evidence import FREEZE, TODAY, X, Y, case, pair
 
 # Most of what is drawn is nearly a proven flake, nearly with a fitting entry: there the mistakes would be.
 PINS = st.sampled_from([X, X, X, X, X, Y, None])

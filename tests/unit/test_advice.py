@@ -9,8 +9,8 @@ from freeze_gate.verdict.case import GREEN, Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import Policy, PolicyReading
 from freeze_gate.verdict.table import RULES
-from tests.github_markdown import render
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, case, pair, side
+from tests.support.github_markdown import render
 
 REASONS = {check.id for check in (*EVIDENCE_CHECKS, *DOOR_CHECKS)} | {rule.id for rule in RULES} | {GREEN}
 

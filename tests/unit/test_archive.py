@@ -11,7 +11,7 @@ from freeze_gate.evidence import tree
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.side import Fault
 from freeze_gate.evidence.tree import is_record, reading
-from tests.zips import Member, craft
+from tests.builders.zip import Member, craft
 
 
 def refused(path: Path) -> Fault:

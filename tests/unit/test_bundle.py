@@ -10,8 +10,8 @@ from freeze_gate.evidence.bundle import BundleReader, printable_id
 from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
 from freeze_gate.evidence.side import Fault, Side, Source
-from tests.bundles import SAMPLE, Files, files, record, write, zipped
-from tests.zips import Member, craft
+from tests.builders.bundle import SAMPLE, Files, files, record, write, zipped
+from tests.builders.zip import Member, craft
 
 SOURCE = Source("freeze-gate")
 

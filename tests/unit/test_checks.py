@@ -18,7 +18,7 @@ from freeze_gate.evidence.checks import (
 from freeze_gate.evidence.digest import Observed
 from freeze_gate.evidence.record import Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side
-from tests.samples import X, Y, pair, side
+from tests.builders.evidence import X, Y, pair, side
 
 GATE = Bench(in_gate=True, repository="octo-org/widgets")
 OFFLINE = Bench(in_gate=False)

@@ -7,7 +7,7 @@ import pytest
 
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport, read_record
-from tests.bundles import record
+from tests.builders.bundle import record
 
 SOUND = read_record(json.dumps(record()).encode(), "sorted-patch")
 CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {

@@ -13,7 +13,7 @@ from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.verdict.case import GREEN
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import Policy, PolicyReading
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, Y, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, Y, case, pair, side
 
 GREEN_PAIR = pair()
 NO_RECORD = Pair("sorted-patch", side(1), Side(Source("rerun"), fault=Fault("record-missing", "")))

@@ -18,7 +18,7 @@ from freeze_gate.verdict.document import Header, TooLargeError, encode
 from freeze_gate.verdict.policy import Policy, PolicyReading
 from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
 from freeze_gate.version import RULES_VERSION, VERSION
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, case, pair, side
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 DOCUMENTS = sorted(GOLDEN.glob("*--*/verdict.json"))

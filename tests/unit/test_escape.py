@@ -18,7 +18,7 @@ from freeze_gate.report.escape import (
     markdown,
     one_line,
 )
-from tests.github_markdown import hostile, render
+from tests.support.github_markdown import hostile, render
 
 ZWSP = "\u200b"
 

@@ -11,8 +11,8 @@ from freeze_gate.report.freezes import policy_part
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import STATES, Policy, PolicyReading
-from tests.github_markdown import plain_words, render
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, case, pair
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, case, pair
+from tests.support.github_markdown import plain_words, render
 
 
 def part(given: Case) -> str:

@@ -10,7 +10,7 @@ from freeze_gate.evidence.kept import keep
 from freeze_gate.evidence.record import LengthChecks, Oracle, Record, Run, Sampler, Transport
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.shelf import Shelf
-from tests.samples import Y, side
+from tests.builders.evidence import Y, side
 
 SOURCE = Source("one")
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from freeze_gate.evidence.side import Pair
 from freeze_gate.report.lines import CLOSED, four_lines
 from freeze_gate.verdict.decide import judge
-from tests.github_markdown import hostile
-from tests.samples import DRIFT, FLAKE, MISS, SPLIT, X, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, MISS, SPLIT, X, case, pair, side
+from tests.support.github_markdown import hostile
 
 NAMES = ["fixture_sha256", "failure_class", "freeze_allowed", "fixture_path"]
 

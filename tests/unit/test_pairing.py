@@ -12,7 +12,7 @@ from freeze_gate.evidence.kept import Reading, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from freeze_gate.shelf import Shelf
-from tests.samples import X, Y, side
+from tests.builders.evidence import X, Y, side
 
 ONE, OTHER = Source("one"), Source("other")
 BROKEN = Source("broken", fault=Fault("archive-invalid", "it is no zip"))

@@ -3,8 +3,8 @@
 from hypothesis import given
 
 from freeze_gate.report.posted import MAX_BYTES, PLANNED, Posted, Ticket, posted
-from tests.github_markdown import hostile, plain_words, render
-from tests.samples import VIEW
+from tests.builders.evidence import VIEW
+from tests.support.github_markdown import hostile, plain_words, render
 
 
 def test_nothing_was_posted() -> None:

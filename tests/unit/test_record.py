@@ -23,8 +23,8 @@ from freeze_gate.evidence.record import (
     read_record,
     unknown_keys,
 )
-from tests.bundles import record
-from tests.samples import X, Y
+from tests.builders.bundle import record
+from tests.builders.evidence import X, Y
 
 ID = "sorted-patch"
 

@@ -8,7 +8,7 @@ import pytest
 
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.runner import MAX_WARNINGS, OUTPUTS, Runner, undisturbed
-from tests.integration.gate_run import read_outputs
+from tests.support.gate_job import read_outputs
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from freeze_gate.report.summary import MAX_BYTES, summary, unreached
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.policy import Policy, PolicyReading
-from tests.github_markdown import hostile, plain_words, render
-from tests.samples import DRIFT, FLAKE, FREEZE, MISS, REPOSITORY, SPLIT, UNPROVEN, VIEW, Y, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, REPOSITORY, SPLIT, UNPROVEN, VIEW, Y, case, pair, side
+from tests.support.github_markdown import hostile, plain_words, render
 
 OURS = re.compile(rf"https://github\.com/({REPOSITORY}/(actions/runs|issues)/|octo-org/freeze-gate#)[a-z0-9/-]+")
 

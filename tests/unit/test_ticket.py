@@ -20,8 +20,8 @@ from freeze_gate.report.ticket import (
     sighting,
     title,
 )
-from tests.github_markdown import hostile, render
-from tests.samples import TODAY, VIEW, X, Y, side
+from tests.builders.evidence import TODAY, VIEW, X, Y, side
+from tests.support.github_markdown import hostile, render
 
 FOUND = difference(io.BytesIO(b'{"a": 1, "x y": [1]}'), io.BytesIO(b'{"a": 2, "x y": [1, 2]}'))
 START = "<!-- freeze-gate:sightings -->"

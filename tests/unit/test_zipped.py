@@ -21,7 +21,7 @@ from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.digest import CHUNK, observe
 from freeze_gate.evidence.tree import reading
 from freeze_gate.evidence.zipped import Zip
-from tests.zips import FOLLOWS, LINK, UTF8, WIDE, Member, craft, deflated
+from tests.builders.zip import FOLLOWS, LINK, UTF8, WIDE, Member, craft, deflated
 
 HELLO = Member("freeze-gate/records/a.json", b"hello hello hello")
 FOLDER = 0o040755 << 16

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.oracles import new_job
-from tests.integration.place import EXTRA_GROUP, GID, UID, Place
+from tests.support.oracle_job import new_job
+from tests.support.user_environment_setup import EXTRA_GROUP, GID, UID, Place
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ def run_in(
     argument = json.dumps([place, str(home), words])
     environ = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", "PATH": path or os.environ["PATH"]}
     how = {"capture_output": True, "text": True, "timeout": 60, "env": environ} | how
-    return subprocess.run([sys.executable, "-m", "tests.integration.place", argument], check=False, **how)
+    return subprocess.run([sys.executable, "-m", "tests.support.user_environment_setup", argument], check=False, **how)
 
 
 def _furnish(home: Path, place: Place) -> None:
@@ -56,7 +56,7 @@ def _furnish(home: Path, place: Place) -> None:
     (etc / "sudoers").write_text("Defaults env_reset, secure_path=/usr/sbin:/usr/bin:/sbin:/bin\n" + rules)
     (etc / "resolv.conf").write_text("nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
     (etc / "sudoers").chmod(0o440)
-    shutil.copy(Path(__file__).with_name("chatty.py"), home)
+    shutil.copy(Path(__file__).with_name("network_probe.py"), home)
     new_job(home)
     for path in (home, *home.rglob("*")):
         if etc not in (path.parent, path):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.integration.gate_run import COMMIT, Job
 from tests.standin.state import Repository, Run
+from tests.support.gate_job import COMMIT, Job
 
 _EXAMPLES: Final = json.loads(Path(__file__).with_name("webhooks.json").read_text(encoding="utf-8"))["events"]
 

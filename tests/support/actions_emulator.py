@@ -19,11 +19,11 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from tests.integration.expressions import fill, is_true, says_when
-from tests.integration.gate_run import Capture, Job, Outcome, bundle, zipped
-from tests.integration.readme import ROOT
-from tests.recipes import RECIPES
 from tests.standin.state import Job as Listed
+from tests.support.actions_expressions import fill, is_true, says_when
+from tests.support.gate_job import Capture, Job, Outcome, bundle, zipped
+from tests.support.readme import ROOT
+from tests.support.recipes import RECIPES
 
 _JOBS: Final = {name: yaml.safe_load(text)["jobs"] for name, text in RECIPES.items()}
 _CAPTURE: Final = "OWNER/freeze-gate/.github/actions/capture@"

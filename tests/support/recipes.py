@@ -4,5 +4,5 @@ import re
 from pathlib import Path
 from typing import Final
 
-README: Final = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+README: Final = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 RECIPES: Final = dict(re.findall(r"<!-- recipe: ([a-z-]+) -->\n```yaml\n(.*?)```", README, re.DOTALL))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
-from tests.exact_server import HOLD, RESET, Answer, answer, chunked, sized
-from tests.integration.recorded import IMPATIENT, PATIENT, pinned_in, record_in
+from tests.support.exact_server import HOLD, RESET, Answer, answer, chunked, sized
+from tests.support.recording_clients import IMPATIENT, PATIENT, pinned_in, record_in
 
 TEXT = bytes(range(256)) * 40
 GZIP = gzip.compress(TEXT + Sha256.of(TEXT).encode() * 50, mtime=0)

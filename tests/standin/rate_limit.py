@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from tests.standin.wire import Reply
+from tests.standin.http_server import Reply
 
 _DOCS: Final = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"
 HOUR: Final = 3600

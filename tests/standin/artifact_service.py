@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from tests.standin.http_server import Reply, Request
 from tests.standin.state import Artifact, Run
 from tests.standin.storage import Storage
-from tests.standin.wire import Reply, Request
 
 SERVICE: Final = "/twirp/github.actions.results.api.v1.ArtifactService/"
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from tests.standin.shapes import Shapes
+from tests.standin.http_server import Reply, Request
+from tests.standin.serializers import Shapes
 from tests.standin.state import Grant, Repository
 from tests.standin.storage import Storage
-from tests.standin.wire import Reply, Request
 
 DOCS: Final = "https://docs.github.com/rest"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.zips import Member, craft
+from tests.builders.zip import Member, craft
 
 SAMPLE: Final = b'{"sorted": [1, 2, 3]}\n'
 OUTCOMES: Final = {True: ("passed", 0), False: ("failed", 1), None: ("not_run", None)}

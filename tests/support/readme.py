@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tests.recipes import README
+from tests.support.recipes import README
 
 ROOT: Final = Path(__file__).parents[2]
 

@@ -46,7 +46,7 @@ class Gate(NamedTuple):
     def run(self) -> int:
         """Reach the verdict, deliver it, then post. Returns the exit code; raises where there is no verdict."""
         collected = self.collector.collect(self.inputs)
-        case, target, notes = self._case(collected), Target(self._number), unread(collected.unread.kin)
+        case, target, notes = self._case(collected), Target(self._number), unread(collected.unread.named)
         result = judge(case)
         if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._consult(case, collected)

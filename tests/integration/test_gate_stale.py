@@ -386,6 +386,42 @@ def test_what_is_no_evidence_closes_no_door(job: Job) -> None:
     assert len([call for call in api_calls(job.github) if call.endswith("/zip")]) == 4
 
 
+@pytest.mark.parametrize(
+    "names", [("first-1", "rerun-1", "rerun-2"), ("ab", "cd", "ef")], ids=["numbers", "free names"]
+)
+def test_a_fail_beside_a_first_run_that_was_not_run_again_is_found(job: Job, names: tuple[str, str, str]) -> None:
+    """P24: the first job ran in attempt 1 alone, the rerun's job failed there, and passed in attempt 2."""
+    job.attempts(2)
+    first = job.upload(names[0], dropped(1), attempt=1)
+    job.upload(names[1], failed(1), attempt=1)
+    rerun = job.upload(names[2], capture(2), attempt=2)
+
+    assert job.gate(**ids(first, rerun)).said == ("unclassified", False, "earlier-fail")
+
+
+def test_an_unreadable_capture_of_another_attempt_closes_the_door(job: Job) -> None:
+    """A shard that nobody merged: it has the ending of the capture action, and nobody can see that it is no fail."""
+    job.attempts(2)
+    job.run.add_artifact("first-shard-a-4242-1", b"no zip", created_at="2026-11-29T08:10:00Z")
+    made = job.upload("first-4242-2", dropped(2), attempt=2), job.upload("rerun-4242-2", capture(2), attempt=2)
+
+    assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+
+
+def test_attempts_that_left_a_record_under_each_name_are_searched_no_further(job: Job) -> None:
+    """Two jobs ran twice: what they are called says it all, so that no build is downloaded and no attempt asked for."""
+    job.attempts(2)
+    for attempt in (1, 2):
+        job.run.add_artifact(f"build-{attempt}", b"no zip", created_at=f"2026-11-29T{7 + attempt:02}:10:00Z")
+        upload(job, TWO_NAMES, "first", dropped(attempt))
+        upload(job, TWO_NAMES, "rerun", capture(attempt))
+
+    assert job.gate(**TWO_NAMES).said == ("harness_flake", True, "transport-fault")
+    calls = api_calls(job.github)
+    assert len([call for call in calls if call.endswith("/zip")]) == 4
+    assert not [call for call in calls if "/attempts/" in call]
+
+
 # ---- shards that hold nothing --------------------------------------------------------------------------------------
 
 

@@ -141,7 +141,7 @@ def test_an_id_knows_of_the_attempts_beside_it() -> None:
     slot = slot_of_artifact("first", mine, listing)
 
     assert slot.candidates == (Candidate(mine, 2),)
-    assert [other.name for other in slot.others] == ["s-4242-2", "s-4242-1"]
+    assert [other.artifact.name for other in slot.others] == ["s-4242-2", "s-4242-1"]
 
 
 def test_an_expired_attempt_is_one_of_the_others() -> None:
@@ -149,4 +149,4 @@ def test_an_expired_attempt_is_one_of_the_others() -> None:
     mine = artifact("s", 2)
     gone = artifact("s", 1, expired=True)
 
-    assert gone in slot_of_artifact("first", mine, [mine, gone]).others
+    assert Candidate(gone) in slot_of_artifact("first", mine, [mine, gone]).others

@@ -70,7 +70,7 @@ class Collector:
         return [*first, *rerun]
 
     def _of_name(self, name: str, sides: tuple[str, ...], run_id: int, listings: Listings) -> list[Slot]:
-        return slots_of_name(name, sides, listings[run_id], self._attempts.known(run_id))
+        return slots_of_name(name, sides, listings[run_id])
 
     def _of_side(self, side: str, wanted: Wanted, listings: Listings) -> list[Slot]:
         run_id = self._run_id(wanted)
@@ -85,7 +85,7 @@ class Collector:
                 f"allowed: an artifact of that run, and this one is of run {found.run_id}"
             )
         run_id = found.run_id or run_id
-        return [slot_of_artifact(side, found, listings[run_id], self._attempts.known(run_id))]
+        return [slot_of_artifact(side, found, listings[run_id])]
 
     def _listings(self, inputs: Inputs) -> Listings:
         wanted: dict[int, list[Wanted]] = {}

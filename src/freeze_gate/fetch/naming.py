@@ -2,7 +2,7 @@
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.side import Artifact, Fault
@@ -10,8 +10,6 @@ from freeze_gate.inputs import ATTEMPT
 
 _ATTEMPT: Final = r"[1-9][0-9]{0,8}"
 _MARK: Final = "\0"  # stands for {attempt} while a glob is translated; no artifact's name can hold it
-_SMALL_NUMBER: Final = re.compile(r"(?<![0-9])[1-9][0-9]{0,2}(?![0-9])")
-_FEW: Final = 9  # attempts of a run that GitHub was not asked about
 
 
 class Candidate(NamedTuple):
@@ -24,14 +22,15 @@ class Candidate(NamedTuple):
 class Slot(NamedTuple):
     """Candidates of one name, newest first, and the sides that they are for: both means the newest two attempts.
 
-    `others` are all artifacts that attempts of this name left: they are read before a flake is said. `copies` were left
-    out of the candidates because another one has the same bytes. `exact` says that the newest one was named by its id.
+    `others` are all artifacts of this name, those of further attempts too: they are read before a flake is said.
+    `copies` were left out of the candidates because another one has the same bytes. `exact` says that the newest one
+    was named by its id.
     """
 
     label: str
     sides: tuple[str, ...]
     candidates: tuple[Candidate, ...]
-    others: tuple[Artifact, ...] = ()
+    others: tuple[Candidate, ...] = ()
     fault: Fault | None = None
     copies: int = 0
     exact: bool = False
@@ -47,13 +46,11 @@ class Slot(NamedTuple):
         return tuple(candidate.artifact for candidate in self.candidates[:enough])
 
 
-def slots_of_name(
-    name: str, sides: tuple[str, ...], listing: Sequence[Artifact], attempts: int | None = None
-) -> list[Slot]:
+def slots_of_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]) -> list[Slot]:
     """Group what fits a name or a glob by its name without the attempt. Where nothing fits, one slot with a fault.
 
     What is called exactly so goes before what the name would match as a glob. Names that end as the capture action's
-    do are parted from their attempt without being asked. `attempts` is how many the run has; None is not known.
+    do are parted from their attempt without being asked.
     """
     matches = _literally(name) if any(artifact.name == name for artifact in listing) else _as_glob(name)
     groups: dict[str, list[Candidate]] = {}
@@ -62,7 +59,7 @@ def slots_of_name(
             label, attempt = found
             groups.setdefault(label, []).append(Candidate(artifact, attempt))
     slots = [_slot(label, sides, group) for label, group in sorted(groups.items())]
-    return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing, attempts)
+    return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing)
 
 
 def up_to(slot: Slot, artifact: Artifact, sides: tuple[str, ...]) -> Slot | None:
@@ -83,10 +80,10 @@ def attempt_in_name(artifact: Artifact) -> int | None:
     return _apart(artifact)[1]
 
 
-def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact], attempts: int | None = None) -> Slot:
+def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> Slot:
     """Return the slot of an artifact that was named by its id: nothing to choose, but other attempts to know of."""
     candidate = Candidate(artifact, attempt_in_name(artifact))
-    return _with_others([Slot(artifact.name, (side,), (candidate,))], listing, attempts)[0]
+    return _with_others([Slot(artifact.name, (side,), (candidate,))], listing)[0]
 
 
 def _literally(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
@@ -142,47 +139,16 @@ def _missing(name: str) -> Fault:
     )
 
 
-def _with_others(slots: Sequence[Slot], listing: Iterable[Artifact], attempts: int | None) -> list[Slot]:
-    """Add what further attempts left, also where only one of them was named.
+def _with_others(slots: Sequence[Slot], listing: Iterable[Artifact]) -> list[Slot]:
+    """Add what has the name of a candidate in any attempt, also where the input names one attempt or gives an id."""
+    named: dict[str, list[Candidate]] = {}
+    for artifact in listing:
+        label, attempt = _apart(artifact)
+        named.setdefault(label, []).append(Candidate(artifact, attempt))
+    return [slot._replace(others=tuple(_others(slot, named))) for slot in slots]
 
-    An expired artifact counts: nobody can see that it recorded no fail.
-    """
-    kin = _Kin(listing, attempts or _FEW)
-    return [slot._replace(others=tuple(kin.of(slot))) for slot in slots]
 
-
-class _Kin:
-    """The artifacts of a run that its other attempts may have left. Only names tell, and one too many does no harm."""
-
-    def __init__(self, listing: Iterable[Artifact], attempts: int) -> None:
-        self._attempts = attempts
-        self._families: dict[str, list[Artifact]] = {}
-        self._by_attempt: dict[int | None, list[Artifact]] = {}
-        for artifact in listing:
-            family, attempt = _apart(artifact)
-            self._families.setdefault(family, []).append(artifact)
-            self._by_attempt.setdefault(attempt, []).append(artifact)
-
-    def of(self, slot: Slot) -> Iterable[Artifact]:
-        """Return those of a slot, its candidates first."""
-        candidates = [candidate.artifact for candidate in slot.candidates]
-        names = dict.fromkeys(name for artifact in candidates for name in self._names(artifact))
-        found = {artifact.id: artifact for artifact in candidates}
-        found |= {artifact.id: artifact for name in names for artifact in self._families.get(name, ())}
-        seen = {attempt_in_name(artifact) for artifact in found.values()}
-        return (found | {artifact.id: artifact for artifact in self._instead(seen)}).values()
-
-    def _names(self, artifact: Artifact) -> Iterator[str]:
-        """Name an artifact's family, and what it would be called if a number in its name were another attempt's."""
-        yield _apart(artifact)[0]
-        for found in _SMALL_NUMBER.finditer(artifact.name):
-            if int(found[0]) <= self._attempts:
-                for number in range(1, self._attempts + 1):
-                    yield f"{artifact.name[: found.start()]}{number}{artifact.name[found.end() :]}"
-
-    def _instead(self, seen: set[int | None]) -> Iterator[Artifact]:
-        """Return all captures of attempts that left none of a slot's names, such as shards that nobody merged."""
-        if seen and None not in seen:
-            for attempt, left in self._by_attempt.items():
-                if attempt not in (None, *seen):
-                    yield from left
+def _others(slot: Slot, named: Mapping[str, Sequence[Candidate]]) -> Iterable[Candidate]:
+    labels = dict.fromkeys(_apart(candidate.artifact)[0] for candidate in slot.candidates)
+    others = {other.artifact.id: other for label in labels for other in named.get(label, ())}
+    return (others | {candidate.artifact.id: candidate for candidate in slot.candidates}).values()

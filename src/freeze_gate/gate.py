@@ -62,7 +62,7 @@ class Gate(NamedTuple):
     def _case(self, collected: Collected) -> Case:
         artifacts = [source.artifact for shown in (collected.first, collected.rerun) for source in shown.sources]
         return Case(
-            in_gate=True,
+            github_metadata=True,
             pairs=pair_up(collected.first, collected.rerun, self.inputs.expected),
             today=self.today,
             fail_on=self.inputs.fail_on,
@@ -83,11 +83,11 @@ class Gate(NamedTuple):
         with ThreadPoolExecutor(3) as pool:
             policy = pool.submit(self._policy)
             target = pool.submit(self._target, rerun)
-            earlier = pool.submit(self.collector.others, collected.unread)
+            other_attempts = pool.submit(self.collector.others, collected.unread)
         found = target.result()
         of_event = found.number == self.event.pull_request and is_of_event(self.event, rerun)
         number = found.number if found.obstacle is None or of_event else None
-        return case._replace(policy=policy.result(), pull_request=number, earlier=earlier.result()), found
+        return case._replace(policy=policy.result(), pull_request=number, other_attempts=other_attempts.result()), found
 
     def _policy(self) -> PolicyReading:
         file = read_file(self.api, self.inputs.policy)

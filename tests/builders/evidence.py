@@ -98,5 +98,5 @@ FREEZE: Final = Freeze(
 
 def case(*pairs: Pair, **facts: Any) -> Case:
     """Return the case that the gate would make of some pairs on the day that the tests take for today."""
-    given = {"in_gate": True, "today": TODAY, "repository": REPOSITORY, "pull_request": 12, **facts}
+    given = {"github_metadata": True, "today": TODAY, "repository": REPOSITORY, "pull_request": 12, **facts}
     return Case(pairs=pairs, **given)

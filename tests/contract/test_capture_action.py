@@ -33,10 +33,10 @@ def _asked(bundle: Path, record: bytes | None) -> int:
         (capture(oracle=None, transport=False).changed(transport={"pin_complete": False}), False),
         (capture(pin=None, oracle=None, transport=False), False),
     ],
-    ids=["whole", "whole, lane dropped", "pinned by hand", "stump", "nothing"],
+    ids=["whole", "whole, lane dropped", "pinned by hand", "truncated sample", "nothing"],
 )
 def test_the_oracle_runs_on_whole_samples_only(seen: Capture, runs: bool, tmp_path: Path) -> None:
-    """A stump would blame the patch for the harness; a whole sample deserves its verdict, whatever else was dropped."""
+    """A truncated sample would blame the patch for the harness; a whole one deserves its verdict, whatever dropped."""
     assert _asked(tmp_path, encode_record(seen.record)) == (0 if runs else 1)
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from freeze_gate.errors import NoVerdictError, UsageError
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
 from freeze_gate.verdict.table import RULES, FailureClass
 from tests.support.recipes import README, RECIPES
 
@@ -60,7 +60,7 @@ def test_lists_every_exit_code() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*FailureClass, *(rule.id for rule in RULES), "green", *(check.id for check in (*EVIDENCE_CHECKS, *DOOR_CHECKS))],
+    [*FailureClass, *(rule.id for rule in RULES), "green", *(check.id for check in (*EVIDENCE_CHECKS, *FLAKE_CHECKS))],
 )
 def test_explains_every_answer(name: str) -> None:
     """Each class, rule and check has a heading of its own id, with its meaning, likely causes and what to do."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
 from freeze_gate.evidence.record import Record, RecordInvalid, encode_record, read_record
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy_file import read_policy
@@ -247,12 +247,16 @@ def every_case() -> list[Case]:
     bare = Pair("a", Side(Source("a"), fault=Fault("record-missing", "it is not there")), side(2, fixture_id="a"))
     read = PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=7)), fixtures_days=90), "a" * 40)
     unusable = PolicyReading("unusable", problems=("p:1: schema: is required",))
-    earlier = (Other("sorted-patch", side(3, oracle=False)), Other(None, Side(Source("c"))))
+    other_attempts = (Other("sorted-patch", side(3, oracle=False)), Other(None, Side(Source("c"))))
     cases = [case(each) for each in (pair(), FLAKE, MISS, DRIFT, SPLIT, UNPROVEN, lost, bare)]
     cases += [case(FLAKE, policy=policy) for policy in (read, unusable, PolicyReading("absent"))]
     cases += [case(FLAKE, policy=read, today=day) for day in (FREEZE.added, FREEZE.expires, date(2027, 1, 1))]
-    cases += [case(UNPROVEN, policy=read), case(FLAKE, earlier=earlier), case(MISS, DRIFT, lost, expected=("*", "x"))]
-    return [*cases, Case(in_gate=False, pairs=(FLAKE,), today=TODAY, fail_on="never")]
+    cases += [
+        case(UNPROVEN, policy=read),
+        case(FLAKE, other_attempts=other_attempts),
+        case(MISS, DRIFT, lost, expected=("*", "x")),
+    ]
+    return [*cases, Case(github_metadata=False, pairs=(FLAKE,), today=TODAY, fail_on="never")]
 
 
 @pytest.mark.parametrize("given_case", every_case(), ids=lambda given_case: judge(given_case).reason)
@@ -266,12 +270,12 @@ def test_the_verdict_schema_names_what_the_code_can_say() -> None:
     """Ids of checks and rules, classes and states: no more, no fewer."""
     defs = SCHEMAS["verdict"]["$defs"]
     rules = [rule.id for rule in RULES]
-    evidence, door = [check.id for check in EVIDENCE_CHECKS], [check.id for check in DOOR_CHECKS]
+    evidence, flake = [check.id for check in EVIDENCE_CHECKS], [check.id for check in FLAKE_CHECKS]
     assert defs["class"]["enum"] == [each.value for each in FailureClass]
-    assert defs["reason"]["enum"] == [GREEN, *rules, *evidence, *door]
+    assert defs["reason"]["enum"] == [GREEN, *rules, *evidence, *flake]
     assert defs["verdict"]["properties"]["rule"]["enum"] == [*rules, None]
-    assert defs["verdict"]["properties"]["standing"]["anyOf"][0]["properties"]["state"]["enum"] == list(STATES)
-    assert list(defs["checks"]["properties"]) == [*evidence, *door]
+    assert defs["verdict"]["properties"]["freeze_status"]["anyOf"][0]["properties"]["state"]["enum"] == list(STATES)
+    assert list(defs["checks"]["properties"]) == [*evidence, *flake]
     assert defs["fault"]["properties"]["check"]["enum"] == evidence
     assert set(defs["side"]["properties"]["record"]["properties"]) == set(Record._fields)
 

@@ -197,7 +197,7 @@ def test_an_api_that_is_down_is_no_verdict(scene: Scene) -> None:
     assert ended.outputs["freeze-allowed"] == "false"
 
 
-def test_a_cancelled_step_leaves_a_closed_door(scene: Scene) -> None:
+def test_a_cancelled_step_leaves_fail_closed_outputs(scene: Scene) -> None:
     """SIGTERM, which the runner sends to the container, ends the step at once with closed lines."""
     scene.github.fault(Fault("slow", seconds=120))
     stopped = threading.Thread(target=_terminate_once_it_asks, args=(scene,))

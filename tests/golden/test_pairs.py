@@ -372,7 +372,7 @@ def _judged(golden: Golden, paths: Mapping[str, Path]) -> tuple[Case, Result]:
     facts = {"today": TODAY, "repository": "octo-org/widgets" if golden.gate else None, **golden.facts}
     others = tuple(Other(name, side) for run in earlier for name, side in run.sides.items())
     pairs = pair_up(first, rerun, golden.facts.get("expected", ()))
-    case = Case(in_gate=golden.gate, pairs=pairs, earlier=others, **facts)
+    case = Case(github_metadata=golden.gate, pairs=pairs, other_attempts=others, **facts)
     return case, judge(case)
 
 

@@ -48,7 +48,7 @@ CASES: Final[dict[str, Case]] = {
     "only-one-attempt-yet": case(Pair("sorted-patch", _ALONE, Side(_GONE))),
     "earlier-fail": case(
         Pair("sorted-patch", side(2, oracle=None, transport=False), side(3)),
-        earlier=(Other("sorted-patch", side(1, oracle=False)),),
+        other_attempts=(Other("sorted-patch", side(1, oracle=False)),),
     ),
     "set": case(
         pair(fixture_id="a"),

@@ -106,7 +106,7 @@ def test_a_job_whose_oracle_did_not_run_is_red(steps: Steps, sampler: str) -> No
     assert steps.run("Oracle", ORACLE="true") == 1
 
 
-def test_a_stump_is_not_given_to_the_oracle(steps: Steps) -> None:
+def test_a_truncated_sample_is_not_given_to_the_oracle(steps: Steps) -> None:
     """Its fail would blame the patch for the harness: the step is red, and the verdict stays unknown."""
     assert steps.run("Sample", SAMPLER='echo cut | freeze-gate pin --id "$FREEZE_GATE_ID" -') == 0
     cut = Transport(fault="truncated", pin_complete=False)

@@ -23,10 +23,10 @@ HAPPENED = {
         Scene("", (sample("moving"), oracle("broken")), (sample("moving"), oracle()))
     ],
     "the executing lane dropped after a whole sample; rerun by `replay`, oracle passes": [SCENES["harness_flake"]],
-    "a stump was pinned, `replay` checked only the stump, and the oracle passed on it": [
+    "a truncated sample was pinned, `replay` checked only that, and the oracle passed on it": [
         Scene("", (sample("cut"),), (REPLAY, NEVER_BROKEN))
     ],
-    "a stump was pinned, `replay` checked only the stump, and the oracle failed on it": [
+    "a truncated sample was pinned, `replay` checked only that, and the oracle failed on it": [
         Scene("", (sample("cut"),), (REPLAY, oracle()))
     ],
     "`replay`, and both oracles fail": [Scene("", (sample("still"), oracle("broken")), (REPLAY, oracle("broken")))],

@@ -164,8 +164,8 @@ def test_a_fail_of_an_earlier_attempt_cannot_be_rerun_away(job: Job, inputs: dic
     [capture(1), failed(1, pin=OTHER_SAMPLE), failed(1, fixture_id="another")],
     ids=["a pass", "a fail on other bytes", "a fail of another fixture"],
 )
-def test_other_attempts_that_recorded_no_fail_on_these_bytes_leave_the_door_open(job: Job, first: Capture) -> None:
-    """The door is about one id and one digest."""
+def test_other_attempts_that_recorded_no_fail_on_these_bytes_allow_the_freeze(job: Job, first: Capture) -> None:
+    """The check is about one id and one digest."""
     job.attempts(3)
     for attempt, each in enumerate((first, dropped(2), capture(3)), 1):
         job.upload(f"bundle-{attempt}", each, attempt=attempt)
@@ -174,7 +174,7 @@ def test_other_attempts_that_recorded_no_fail_on_these_bytes_leave_the_door_open
 
 
 @pytest.mark.parametrize("facts", [{"expired": True}, {"gone": True}, {"digest": f"sha256:{'0' * 64}"}], ids=str)
-def test_an_earlier_attempt_that_cannot_be_read_closes_the_door(job: Job, facts: dict[str, Any]) -> None:
+def test_an_earlier_attempt_that_cannot_be_read_forbids_the_freeze(job: Job, facts: dict[str, Any]) -> None:
     """Nobody can see that it recorded no fail; waiting until it expires must not help."""
     job.attempts(3)
     for attempt, each in enumerate((capture(1), dropped(2), capture(3)), 1):

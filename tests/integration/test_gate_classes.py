@@ -244,8 +244,8 @@ def test_without_a_passing_oracle_a_request_may_be_made_and_is_never_muted(job: 
     assert "nothing shows that the patch works" in outcome.summary
 
 
-def test_an_oracle_that_reached_out_closes_the_door_and_excuses_no_miss(job: Job) -> None:
-    """P21: door checks guard the door alone."""
+def test_an_oracle_that_reached_out_forbids_the_freeze_and_excuses_no_miss(job: Job) -> None:
+    """P21: flake checks are about a flake alone."""
     job.pair(FLAKE[0], FLAKE[1].changed(oracle={"egress_attempts": 3}))
     assert job.gate().said == ("unclassified", False, "oracle-egress")
 
@@ -260,10 +260,10 @@ def replay_of(first: Capture) -> Capture:
     return again.changed(run={"replay_of": first.record.run.capture_id}, transport={"status_code": None})
 
 
-def test_a_replayed_stump_shows_nothing(job: Job) -> None:
+def test_a_replayed_truncated_shows_nothing(job: Job) -> None:
     """P22: only a cut-off answer was ever checked."""
-    stump = capture(oracle=None, transport=False).changed(transport={"fault": "truncated", "pin_complete": False})
-    job.pair(stump, replay_of(stump))
+    truncated = capture(oracle=None, transport=False).changed(transport={"fault": "truncated", "pin_complete": False})
+    job.pair(truncated, replay_of(truncated))
 
     assert job.gate().said == ("unclassified", False, "pin-partial")
 

@@ -340,7 +340,7 @@ def test_a_name_that_hides_its_attempt_hides_no_fail(job: Job, earlier: str, fir
 
 @pytest.mark.parametrize("unknown", ["attempts API", "times", "expired"])
 def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -> None:
-    """An old server, uploads without a time, evidence that has expired: in doubt the door is closed."""
+    """An old server, uploads without a time, evidence that has expired: in doubt the freeze is forbidden."""
     job.attempts(2)
     job.upload("bundle-ab", failed(1), attempt=1, expired=unknown == "expired")
     made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", capture(2), attempt=2)
@@ -374,7 +374,7 @@ def test_a_number_in_a_shard_s_name_is_no_run_s(job: Job) -> None:
     assert job.gate(wait_seconds="0", **GLOBS).said == ("property_miss", False, "both-oracles-failed")
 
 
-def test_what_is_no_evidence_closes_no_door(job: Job) -> None:
+def test_what_is_no_evidence_forbids_no_freeze(job: Job) -> None:
     """The other attempt left a build and a log, and what the same attempt left besides is not even read."""
     job.attempts(2)
     job.run.add_artifact("build", b"no zip", created_at="2026-11-29T08:10:00Z")

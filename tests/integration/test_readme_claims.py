@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from freeze_gate import RunRecord, classify, freeze_allowed
-from freeze_gate.evidence.checks import DOOR_CHECKS
+from freeze_gate.evidence.checks import FLAKE_CHECKS
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, encode_record
 from freeze_gate.inputs import INPUTS
@@ -71,10 +71,10 @@ def test_the_decision_table_decides_as_the_code_does() -> None:
         assert row[5].startswith("true" if freeze_allowed(kind) else "false")
 
 
-def test_there_are_as_many_door_checks_as_it_says() -> None:
+def test_there_are_as_many_flake_checks_as_it_says() -> None:
     """Four more."""
-    assert len(DOOR_CHECKS) == 4
-    assert "Four [door checks]" in section("What it decides")
+    assert len(FLAKE_CHECKS) == 4
+    assert "Four [flake checks]" in section("What it decides")
 
 
 def _size(size: int) -> str:

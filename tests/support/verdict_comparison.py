@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-_GITHUB = ("in_gate", "repository", "pull_request", "policy", "limits")
+_GITHUB = ("github_metadata", "repository", "pull_request", "policy", "limits")
 
 
 def only_evidence(document: bytes) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate import FailureClass, RunRecord, classify, freeze_allowed
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, Bench, findings
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Bench, findings
 from freeze_gate.evidence.side import Fault, Other, Pair, Side
 from freeze_gate.verdict.case import GREEN, Verdict
 from freeze_gate.verdict.decide import judge
@@ -201,14 +201,14 @@ def sides(draw: st.DrawFn, attempt: int) -> Side:
 
 
 pairs = st.builds(Pair, st.just("sorted-patch"), sides(1), sides(2))
-earlier = st.lists(st.builds(Other, st.sampled_from(["sorted-patch", "other", None]), sides(3)), max_size=3)
+other_attempts = st.lists(st.builds(Other, st.sampled_from(["sorted-patch", "other", None]), sides(3)), max_size=3)
 
 
-@given(pairs, earlier, st.booleans(), st.booleans())
-def test_checks_can_only_narrow(given: Pair, others: list[Other], sealed: bool, in_gate: bool) -> None:
-    """No check turns a pair into a miss, a drift or a flake, and no door check touches anything but a flake."""
+@given(pairs, other_attempts, st.booleans(), st.booleans())
+def test_checks_can_only_narrow(given: Pair, others: list[Other], sealed: bool, github_metadata: bool) -> None:
+    """No check turns a pair into a miss, a drift or a flake, and no flake check touches anything but a flake."""
     policy = PolicyReading("read", Policy(sealed_oracle=sealed))
-    verdict = judged(given, earlier=tuple(others), policy=policy, in_gate=in_gate)
+    verdict = judged(given, other_attempts=tuple(others), policy=policy, github_metadata=github_metadata)
     records = [
         RunRecord(each.pin and each.pin.sha256, each.record.oracle_passed, each.record.transport_ok)
         if each.record
@@ -217,20 +217,23 @@ def test_checks_can_only_narrow(given: Pair, others: list[Other], sealed: bool, 
     ]
     bare = classify(*records)
     assert verdict.failure_class in (bare, "unclassified")
-    bench = Bench(in_gate, "octo-org/widgets", sealed)
+    bench = Bench(github_metadata, "octo-org/widgets", sealed)
     evidence = findings(EVIDENCE_CHECKS, given, bench)
     if evidence or bare is not FailureClass.HARNESS_FLAKE:
-        assert not verdict.door
+        assert not verdict.flake_checks_run
         assert verdict.findings == evidence
         assert verdict.failure_class == ("unclassified" if evidence else bare)
     else:
-        assert verdict.door
-        assert {finding.check for finding in verdict.findings} <= {check.id for check in DOOR_CHECKS}
+        assert verdict.flake_checks_run
+        assert {finding.check for finding in verdict.findings} <= {check.id for check in FLAKE_CHECKS}
         assert verdict.freeze_allowed is not bool(verdict.findings)
 
 
 @given(pairs, st.booleans())
-def test_the_two_sides_may_change_places(given: Pair, in_gate: bool) -> None:
+def test_the_two_sides_may_change_places(given: Pair, github_metadata: bool) -> None:
     """The class does not depend on which run was the first; only the reason's side and the shown digest do."""
     turned = given._replace(first=given.rerun, rerun=given.first)
-    assert judged(given, in_gate=in_gate).failure_class == judged(turned, in_gate=in_gate).failure_class
+    assert (
+        judged(given, github_metadata=github_metadata).failure_class
+        == judged(turned, github_metadata=github_metadata).failure_class
+    )

@@ -287,7 +287,7 @@ def test_words_are_read_by_their_place_and_never_guessed() -> None:
 
 
 def test_a_horizon_that_is_too_long_is_left_to_the_use_of_the_entry() -> None:
-    """2099 spoils its own entry, not the file: see `standing` and `freeze-gate check`."""
+    """2099 spoils its own entry, not the file: see `freeze_status` and `freeze-gate check`."""
     reading = read(changed("2026-12-10", "2099-12-31"))
     assert (reading.state, reading.policy.freezes[0].expires) == ("read", date(2099, 12, 31))
 

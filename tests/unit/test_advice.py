@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, Finding
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from freeze_gate.report.advice import NEXT, WHY, next_step, seen, why
 from freeze_gate.verdict.case import GREEN, Case
@@ -12,7 +12,7 @@ from freeze_gate.verdict.table import RULES
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, case, pair, side
 from tests.support.github_markdown import render
 
-REASONS = {check.id for check in (*EVIDENCE_CHECKS, *DOOR_CHECKS)} | {rule.id for rule in RULES} | {GREEN}
+REASONS = {check.id for check in (*EVIDENCE_CHECKS, *FLAKE_CHECKS)} | {rule.id for rule in RULES} | {GREEN}
 
 
 def test_each_reason_has_both_sentences_and_nothing_else_has() -> None:

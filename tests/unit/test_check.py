@@ -178,7 +178,7 @@ def test_two_records_of_one_id_are_found() -> None:
 def test_a_verdict_is_computed_again() -> None:
     """One that was edited does not follow from its evidence; one that is garbled says where."""
     source = Source("b")
-    case = Case(in_gate=False, pairs=(Pair(None, Side(source), Side(source)),), today=date(2026, 11, 29))
+    case = Case(github_metadata=False, pairs=(Pair(None, Side(source), Side(source)),), today=date(2026, 11, 29))
     payload = encode(case, judge(case))
     Path("v.json").write_bytes(payload)
     assert run("v.json") == Ended(0, [], "0 problems, 0 notes\n")

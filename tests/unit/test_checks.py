@@ -1,4 +1,4 @@
-"""The evidence checks and the door checks, each by what makes it fail, and the order of the reasons."""
+"""The evidence checks and the flake checks, each by what makes it fail, and the order of the reasons."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import pytest
 
 from freeze_gate.evidence.checks import (
     BOTH,
-    DOOR_CHECKS,
     EVIDENCE_CHECKS,
     FIRST,
+    FLAKE_CHECKS,
     RERUN,
     Bench,
     Check,
@@ -20,9 +20,9 @@ from freeze_gate.evidence.record import Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side
 from tests.builders.evidence import X, Y, pair, side
 
-GATE = Bench(in_gate=True, repository="octo-org/widgets")
-OFFLINE = Bench(in_gate=False)
-ALL = (*EVIDENCE_CHECKS, *DOOR_CHECKS)
+GATE = Bench(github_metadata=True, repository="octo-org/widgets")
+OFFLINE = Bench(github_metadata=False)
+ALL = (*EVIDENCE_CHECKS, *FLAKE_CHECKS)
 
 
 def changed(given: Side, **facts: Any) -> Side:
@@ -76,7 +76,7 @@ def test_the_order_is_that_of_the_contract() -> None:
         "run-mismatch",
         "commit-mismatch",
     ]
-    assert [check.id for check in DOOR_CHECKS] == ["oracle-egress", "oracle-unsealed", "pin-partial", "earlier-fail"]
+    assert [check.id for check in FLAKE_CHECKS] == ["oracle-egress", "oracle-unsealed", "pin-partial", "earlier-fail"]
     assert [check.id for check in ALL if check.pair] == [
         "artifact-same",
         "run-mismatch",
@@ -189,7 +189,7 @@ def test_what_github_does_not_say_contradicts_nothing() -> None:
     bare = A._replace(source=A.source._replace(artifact=None, run_id=None, attempt=None, newest_attempt=None))
     assert failed(Pair("a", from_run(bare, repository="Octo-Org/Widgets"), B), GATE) == []
     assert failed(Pair("a", from_run(bare, repository=None), B), GATE) == []
-    assert failed(Pair("a", bare, B), Bench(in_gate=True)) == []
+    assert failed(Pair("a", bare, B), Bench(github_metadata=True)) == []
 
 
 def test_equal_records_without_a_run_are_two_runs() -> None:
@@ -199,21 +199,21 @@ def test_equal_records_without_a_run_are_two_runs() -> None:
 
 
 def partial(given: Side) -> Side:
-    """Return a side that pinned a stump."""
+    """Return a side that pinned a truncated sample."""
     return changed(given, transport=Transport(fault="truncated", pin_complete=False), transport_ok=False)
 
 
-def earlier(*others: Side, under: str | None = "a") -> Bench:
+def other_attempts(*others: Side, under: str | None = "a") -> Bench:
     """Return a bench that knows of other attempts."""
-    return Bench(in_gate=False, earlier={under: others})
+    return Bench(github_metadata=False, other_attempts={under: others})
 
 
 FAIL = side(3, oracle=False)
 REPLAY = changed(B, transport_ok=None, transport=Transport())
 UNSEALED = {word: changed(A, oracle=Oracle("passed", egress=word)) for word in ("open", None)}
 
-DOOR: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
-    "a sealed oracle": (Pair("a", A, B), Bench(in_gate=False, sealed_oracle=True), []),
+FLAKE: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
+    "a sealed oracle": (Pair("a", A, B), Bench(github_metadata=False, sealed_oracle=True), []),
     "an attempt to get out": (
         Pair("a", A, changed(B, oracle=Oracle("passed", egress_attempts=3))),
         OFFLINE,
@@ -222,44 +222,44 @@ DOOR: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
     "an open oracle": (Pair("a", UNSEALED["open"], B), OFFLINE, []),
     "an open oracle where a seal is required": (
         Pair("a", UNSEALED["open"], B),
-        Bench(in_gate=False, sealed_oracle=True),
+        Bench(github_metadata=False, sealed_oracle=True),
         [("oracle-unsealed", FIRST)],
     ),
     "an unknown seal where one is required": (
         Pair("a", A, UNSEALED[None]),
-        Bench(in_gate=False, sealed_oracle=True),
+        Bench(github_metadata=False, sealed_oracle=True),
         [("oracle-unsealed", RERUN)],
     ),
     "an oracle that never ran": (
         Pair("a", changed(A, oracle=Oracle(), oracle_passed=None), B),
-        Bench(in_gate=False, sealed_oracle=True),
+        Bench(github_metadata=False, sealed_oracle=True),
         [],
     ),
-    "a stump and its replay": (Pair("a", partial(A), REPLAY), OFFLINE, [("pin-partial", BOTH)]),
-    "a stump on the rerun": (Pair("a", REPLAY, partial(B)), OFFLINE, [("pin-partial", BOTH)]),
-    "two stumps": (Pair("a", partial(A), partial(B)), OFFLINE, [("pin-partial", BOTH)]),
-    "a stump and a whole sample": (Pair("a", partial(A), B), OFFLINE, []),
-    "another attempt that passed": (Pair("a", A, B), earlier(side(3)), []),
-    "another attempt that failed": (Pair("a", A, B), earlier(side(3), FAIL), [("earlier-fail", BOTH)]),
-    "another attempt that failed on other bytes": (Pair("a", A, B), earlier(side(3, pin=Y, oracle=False)), []),
-    "another fixture that failed": (Pair("a", A, B), earlier(FAIL, under="b"), []),
+    "a truncated sample and its replay": (Pair("a", partial(A), REPLAY), OFFLINE, [("pin-partial", BOTH)]),
+    "a truncated sample on the rerun": (Pair("a", REPLAY, partial(B)), OFFLINE, [("pin-partial", BOTH)]),
+    "two truncated samples": (Pair("a", partial(A), partial(B)), OFFLINE, [("pin-partial", BOTH)]),
+    "a truncated sample and a whole sample": (Pair("a", partial(A), B), OFFLINE, []),
+    "another attempt that passed": (Pair("a", A, B), other_attempts(side(3)), []),
+    "another attempt that failed": (Pair("a", A, B), other_attempts(side(3), FAIL), [("earlier-fail", BOTH)]),
+    "another attempt that failed on other bytes": (Pair("a", A, B), other_attempts(side(3, pin=Y, oracle=False)), []),
+    "another fixture that failed": (Pair("a", A, B), other_attempts(FAIL, under="b"), []),
     "another attempt that cannot be read": (
         Pair("a", A, B),
-        earlier(Side(A.source), under=None),
+        other_attempts(Side(A.source), under=None),
         [("earlier-fail", BOTH)],
     ),
     "another attempt that contradicts itself": (
         Pair("a", A, B),
-        earlier(changed(FAIL, fixture_sha256=None, fixture_path=None)),
+        other_attempts(changed(FAIL, fixture_sha256=None, fixture_path=None)),
         [("earlier-fail", BOTH)],
     ),
 }
 
 
-@pytest.mark.parametrize(("given", "bench", "expected"), DOOR.values(), ids=DOOR)
-def test_a_door_check_fails_on_what_it_is_about(given: Pair, bench: Bench, expected: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("given", "bench", "expected"), FLAKE.values(), ids=FLAKE)
+def test_a_flake_check_fails_on_what_it_is_about(given: Pair, bench: Bench, expected: list[tuple[str, str]]) -> None:
     """P21 to P24."""
-    assert [(finding.check, finding.side) for finding in findings(DOOR_CHECKS, given, bench)] == expected
+    assert [(finding.check, finding.side) for finding in findings(FLAKE_CHECKS, given, bench)] == expected
 
 
 def test_a_check_is_in_force_from_the_rules_that_it_came_with() -> None:

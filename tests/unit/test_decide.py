@@ -85,7 +85,7 @@ def test_the_lines_name_the_first_runs_pin_wherever_its_record_and_bytes_agree()
 
 
 def test_a_freeze_mutes_a_flake_for_its_days() -> None:
-    """Both edge days count; the door stays narrow: any other red pair beside it blocks."""
+    """Both edge days count; a freeze mutes a flake alone: any other red pair beside it blocks."""
     for today, code in (
         (FREEZE.added - timedelta(1), 1),
         (FREEZE.added, 0),
@@ -104,15 +104,15 @@ def test_a_freeze_without_a_passing_oracle_is_never_active() -> None:
     """P20: nothing shows that the patch works."""
     result = judge(case(UNPROVEN, policy=FROZEN))
     assert (result.failure_class, result.freeze_allowed, result.exit_code) == ("harness_flake", True, 1)
-    assert result.verdict.standing
-    assert result.verdict.standing.state == "unproven"
+    assert result.verdict.freeze_status
+    assert result.verdict.freeze_status.state == "unproven"
 
 
 @pytest.mark.parametrize("state", ["not_asked", "absent", "unusable"])
 def test_only_a_policy_that_was_read_freezes(state: str) -> None:
     """Whatever stands in what could not be read whole."""
     result = judge(case(FLAKE, policy=FROZEN._replace(state=state)))
-    assert (result.exit_code, result.verdict.standing) == (1, None)
+    assert (result.exit_code, result.verdict.freeze_status) == (1, None)
 
 
 def test_a_policy_that_cannot_be_used_counts_every_requirement() -> None:
@@ -125,13 +125,13 @@ def test_a_policy_that_cannot_be_used_counts_every_requirement() -> None:
     assert (result.failure_class, result.reason) == ("unclassified", "oracle-unsealed")
 
 
-def test_another_attempts_fail_closes_the_door_of_its_own_fixture() -> None:
+def test_another_attempts_fail_takes_the_flake_of_its_fixture_back() -> None:
     """P24."""
     fail = Other("sorted-patch", side(3, oracle=False))
-    assert judge(case(FLAKE, earlier=(fail,))).reason == "earlier-fail"
-    assert judge(case(FLAKE, earlier=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"
-    assert judge(case(MISS, earlier=(fail,))).failure_class == "property_miss"
-    assert judge(case(FLAKE, earlier=(Other(None, Side(Source("x"))),))).reason == "earlier-fail"
+    assert judge(case(FLAKE, other_attempts=(fail,))).reason == "earlier-fail"
+    assert judge(case(FLAKE, other_attempts=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"
+    assert judge(case(MISS, other_attempts=(fail,))).failure_class == "property_miss"
+    assert judge(case(FLAKE, other_attempts=(Other(None, Side(Source("x"))),))).reason == "earlier-fail"
 
 
 def test_observation_only_turns_one_into_zero_and_nothing_else() -> None:

@@ -29,7 +29,7 @@ RICH = case(
         first=side(1, fixture_id="zz", oracle=False), rerun=side(2, fixture_id="zz", oracle=False)
     ),
     Pair("a", Side(Source("x", fault=Fault("archive-invalid", "it is no zip"))), side(2, fixture_id="a")),
-    earlier=(Other("sorted-patch", side(3)), Other(None, Side(Source("y")))),
+    other_attempts=(Other("sorted-patch", side(3)), Other(None, Side(Source("y")))),
     expected=("a*",),
     policy=PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=3))), "b" * 40),
 )
@@ -222,15 +222,15 @@ REFUSED: dict[str, tuple[tuple[Any, ...], Any, str]] = {
         r"case.pairs\[0\].first.record.fixture_path: must be null where fixture_sha256 is",
     ),
     "another attempt's record of another id": (
-        ("case", "earlier", 0, "side", "record", "fixture_id"),
+        ("case", "other_attempts", 0, "side", "record", "fixture_id"),
         "b",
-        r"case.earlier\[0\].side.record.fixture_id",
+        r"case.other_attempts\[0\].side.record.fixture_id",
     ),
     "a fault of no check": (("case", "sources", 2, "fault", "check"), "oracle-egress", r"fault.check: must be one of"),
     "endless freezes": (("case", "policy", "policy", "max_freeze_days"), 2**53 - 1, "from 0 to 90"),
     "a far day": (("case", "today"), "10000-01-01", "case.today: must be a day"),
     "another schema": (("schema",), "freeze-gate/verdict/2", "schema: must be one of freeze-gate/verdict/1"),
-    "a string for a boolean": (("case", "in_gate"), "false", "case.in_gate: must be true or false"),
+    "a string for a boolean": (("case", "github_metadata"), "false", "case.github_metadata: must be true or false"),
     "a list for the case": (("case",), [], "case: must be an object"),
 }
 

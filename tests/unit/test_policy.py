@@ -12,12 +12,12 @@ from freeze_gate.verdict.policy import (
     NOT_ASKED,
     STATES,
     Freeze,
+    FreezeStatus,
     Policy,
     PolicyReading,
-    Standing,
+    freeze_status,
     lapse,
     overlap,
-    standing,
     too_long,
 )
 
@@ -43,7 +43,7 @@ def state(
 ) -> str | None:
     """Ask about the flake of `sorted-patch`."""
     policy = Policy(most, freezes=freezes)
-    found = standing(policy, "sorted-patch", SHA, today, pull_request, oracle_passed=oracle_passed)
+    found = freeze_status(policy, "sorted-patch", SHA, today, pull_request, oracle_passed=oracle_passed)
     return found and found.state
 
 
@@ -114,8 +114,8 @@ def test_the_nearest_entry_is_named() -> None:
     older = FREEZE._replace(added=date(2026, 8, 1), expires=date(2026, 8, 20))
     other = FREEZE._replace(fixture_sha256=OTHER)
     policy = Policy(freezes=(other, older, lapsed))
-    found = standing(policy, "sorted-patch", SHA, date(2026, 11, 29), None, oracle_passed=True)
-    assert found == Standing("expired", lapsed)
+    found = freeze_status(policy, "sorted-patch", SHA, date(2026, 11, 29), None, oracle_passed=True)
+    assert found == FreezeStatus("expired", lapsed)
     assert state(other, older, FREEZE, lapsed) == ACTIVE
     assert state() is None
 

@@ -51,7 +51,7 @@ def test_beside_a_true_stands_what_it_is() -> None:
 
 @pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, pair()])
 def test_without_a_true_nothing_speaks_of_a_request(given_pair: Pair) -> None:
-    """A closed door is not explained as an open one."""
+    """A fail-closed result is not explained as an allowed freeze."""
     assert "request" not in said(case(given_pair)).replace("| request |", "")
 
 
@@ -118,10 +118,10 @@ def test_observation_only_is_said_where_it_hides_a_block() -> None:
 
 
 def test_all_attempts_are_listed() -> None:
-    """P24: an earlier fail closes the door, and the attempt that recorded it can be opened from here."""
+    """P24: a fail of another attempt forbids the freeze, and the attempt that recorded it can be opened from here."""
     pinned = Pair("sorted-patch", side(2, oracle=None, transport=False), side(3))
     lost = Side(Source("freeze-gate-0", run_id=4242, fault=Fault("artifact-expired", "it expired")))
-    page = said(case(pinned, earlier=(Other("sorted-patch", side(1, oracle=False)), Other(None, lost))))
+    page = said(case(pinned, other_attempts=(Other("sorted-patch", side(1, oracle=False)), Other(None, lost))))
     assert "`earlier-fail`" in page
     assert (
         "- [run 4242, attempt 1](https://github.com/octo-org/widgets/actions/runs/4242/attempts/1): `sorted-patch`"
@@ -179,7 +179,7 @@ def _poisoned(text: str, more: str) -> Case:
         Pair(None, lost, lost),
         Pair(more, lost, rerun),
         policy=PolicyReading("unusable", Policy(freezes=(freeze,)), problems=(text, more)),
-        earlier=(Other(text, lost), Other(more, rerun)),
+        other_attempts=(Other(text, lost), Other(more, rerun)),
     )
 
 

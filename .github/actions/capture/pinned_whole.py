@@ -1,4 +1,4 @@
-"""Ends with 0 if the sampler pinned a whole sample: a verdict on a stump would blame the patch for the harness."""
+"""Ends with 0 if the sampler pinned a whole sample: a truncated one would blame the patch for the harness."""
 
 import os
 import sys

@@ -76,7 +76,7 @@ def _case(args: Namespace, world: World, rows: Rows) -> Case:
     with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so two sides take the time of one
         first, rerun = pool.map(lambda path: _shown(path, rows, is_same=is_same), (args.first, args.rerun))
     return Case(
-        in_gate=False,
+        github_metadata=False,
         pairs=pair_up(first, rerun, tuple(args.expect)),
         today=world.now().date(),
         fail_on=args.fail_on,
@@ -122,6 +122,6 @@ def _of_the_policy(case: Case, result: Result) -> Iterator[str]:
     if case.policy.state == "unusable":
         yield "The policy could not be used: no freeze counts, and everything that it could require counts as required."
         yield from map(log, case.policy.problems)
-    elif result.freeze_active and result.verdict.standing:
-        last = result.verdict.standing.freeze.expires
+    elif result.freeze_active and result.verdict.freeze_status:
+        last = result.verdict.freeze_status.freeze.expires
         yield f"Every red pair is muted by a reviewer's freeze; the last day of this one's is {last}, UTC."

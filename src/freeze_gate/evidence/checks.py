@@ -1,9 +1,9 @@
-"""What must hold before a pair may be judged: the evidence checks and the door checks, as one ordered table each.
+"""What must hold before a pair may be judged: the evidence checks and the flake checks, as one ordered table each.
 
 An **evidence check** that fails makes the digest of its side missing (both digests, where it is about the pair), so
-that the pair is undecided by the first rule of the decision table. A **door check** is looked at only where the table
+that the pair is undecided by the first rule of the decision table. A **flake check** is looked at only where the table
 would otherwise say `harness_flake`; failing, it makes both digests missing. A miss, a drift and a split therefore stay
-what they are, and the door can only get narrower.
+what they are: a flake check only ever takes a flake back.
 
 The order is that of the reasons: where several fail, the first in the table is named, and the first run before the
 rerun. An id joins the code, the summary, the verdict file and the README's heading.
@@ -26,15 +26,15 @@ BOTH: Final = "pair"
 class Bench(NamedTuple):
     """What a check may know besides the pair.
 
-    `in_gate` says whether GitHub's word stands beside the records. `repository` is `owner/name` as GitHub says it.
-    `sealed_oracle` is what the policy requires. `earlier` is what the run's other attempts show, by fixture id; under
-    None stand those of their artifacts that could not be read.
+    `github_metadata` says whether GitHub's metadata about the artifacts is there. `repository` is `owner/name` as
+    GitHub says it. `sealed_oracle` is what the policy requires. `other_attempts` is what the run's other attempts show,
+    by fixture id; under None stand those of their artifacts that could not be read.
     """
 
-    in_gate: bool
+    github_metadata: bool
     repository: str | None = None
     sealed_oracle: bool = False
-    earlier: Mapping[str | None, Sequence[Side]] = MappingProxyType({})
+    other_attempts: Mapping[str | None, Sequence[Side]] = MappingProxyType({})
 
 
 Detail = str | None
@@ -130,7 +130,7 @@ def _other_input(side: Side, _bench: Bench) -> Detail:
 
 
 def _run(pair: Pair, bench: Bench) -> Detail:
-    if not bench.in_gate:
+    if not bench.github_metadata:
         return None
     sides = ((FIRST, pair.first), (RERUN, pair.rerun))
     return next((f"{name}: {words}" for name, side in sides for words in _runs(side, bench)), None)
@@ -187,7 +187,7 @@ def _partial(pair: Pair, _bench: Bench) -> Detail:
 
 def _earlier(pair: Pair, bench: Bench) -> Detail:
     pinned = {side.record.fixture_sha256 for side in (pair.first, pair.rerun) if side.record}
-    for side in chain(bench.earlier.get(None, ()), bench.earlier.get(pair.fixture_id, ())):
+    for side in chain(bench.other_attempts.get(None, ()), bench.other_attempts.get(pair.fixture_id, ())):
         record = side.record
         if record is None or contradictions(record):
             return f"another attempt's evidence could not be read: {side.source.label}"
@@ -215,7 +215,7 @@ EVIDENCE_CHECKS: Final = (
     Check("commit-mismatch", "The two runs tested different code.", pair=_commit),
 )
 
-DOOR_CHECKS: Final = (
+FLAKE_CHECKS: Final = (
     Check("oracle-egress", "The oracle reached for the network, so it did not check the pinned file alone.", _egress),
     Check("oracle-unsealed", "The policy requires a sealed oracle, and this one was not.", _unsealed),
     Check("pin-partial", "Only a cut-off answer was ever checked.", pair=_partial),

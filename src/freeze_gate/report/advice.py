@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, Finding
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
 from freeze_gate.evidence.side import Pair
 from freeze_gate.verdict.case import Case, Result, Verdict
 
-_CHECKS: Final = (*EVIDENCE_CHECKS, *DOOR_CHECKS)
+_CHECKS: Final = (*EVIDENCE_CHECKS, *FLAKE_CHECKS)
 _SIDES: Final = {"first": "the first run: ", "rerun": "the rerun: ", "pair": ""}
 
 ENTRY_IN_THE_WAY: Final = frozenset({"other_pull_request", "too_long", "not_yet"})
@@ -129,7 +129,9 @@ NEXT: Final = {
         "Run the oracle with `freeze-gate oracle`, without `--allow-egress`, on a runner that allows network "
         "namespaces."
     ),
-    "pin-partial": f"Sample again until an answer arrives whole: {_RERUN}, without `freeze-gate replay` of the stump.",
+    "pin-partial": (
+        f"Sample again until an answer arrives whole: {_RERUN}, without `freeze-gate replay` of the truncated sample."
+    ),
     "earlier-fail": (
         "A fail cannot be rerun away: open the attempt that failed, in the list below, and read what its oracle says. "
         "If an attempt's evidence could not be read, upload it again in a new run."
@@ -184,14 +186,14 @@ def next_step(case: Case, result: Result) -> str:
 
 
 def _flake(case: Case, result: Result, pair: Pair) -> str:
-    standing = result.verdict.standing
+    status = result.verdict.freeze_status
     if result.freeze_active:
         return _FROZEN
     if case.policy.state == "unusable":
         return _POLICY_FIRST
     if not proven(pair):
         return _UNPROVEN
-    return _ENTRY_STANDS if standing and standing.state in ENTRY_IN_THE_WAY else NEXT["transport-fault"]
+    return _ENTRY_STANDS if status and status.state in ENTRY_IN_THE_WAY else NEXT["transport-fault"]
 
 
 def proven(pair: Pair) -> bool:

@@ -37,19 +37,19 @@ def _said(pair: Pair, verdict: Verdict) -> Iterator[str]:
     name = code(pair.fixture_id or MISSING)
     if not proven(pair):
         yield f"{name}: neither oracle passed, so nothing shows that the patch works, and no freeze would mute it"
-    elif verdict.standing:
-        yield f"{name}: {_WORDS[verdict.standing.state](verdict.standing.freeze)}"
+    elif verdict.freeze_status:
+        yield f"{name}: {_WORDS[verdict.freeze_status.state](verdict.freeze_status.freeze)}"
 
 
 def _wants_entry(pair: Pair, verdict: Verdict) -> bool:
-    return proven(pair) and (not verdict.standing or verdict.standing.state in ("expired", "other_digest"))
+    return proven(pair) and (not verdict.freeze_status or verdict.freeze_status.state in ("expired", "other_digest"))
 
 
 def _unusable(case: Case, view: View) -> str:
     name = code(view.policy)
     loud = f"**{name} could not be used: no freeze counts, and everything that it could require counts as required.**"
     problems = [markdown(problem) for problem in case.policy.problems[:_PROBLEMS]]
-    if case.in_gate and case.policy.sha is None:
+    if case.github_metadata and case.policy.sha is None:
         problems.append(
             "If the token may not read the file, grant `contents: read` in the `permissions:` of the gate's job."
         )

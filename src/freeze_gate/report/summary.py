@@ -60,8 +60,8 @@ def _blocks(case: Case, result: Result, view: View) -> Iterator[str]:
     if verdict.findings[1:]:
         yield _more_findings(verdict)
     yield from policy_part(case, result, view)
-    if case.earlier:
-        others = bullets(case.earlier, _OTHERS, lambda other: _other(other, view))
+    if case.other_attempts:
+        others = bullets(case.other_attempts, _OTHERS, lambda other: _other(other, view))
         yield f"Other attempts of this run:\n\n{others}"
     yield from _circumstances(case, result)
     yield from _notes(view)
@@ -108,7 +108,7 @@ def _row(verdict: Verdict, view: View) -> tuple[str, ...]:
         code("true" if verdict.freeze_allowed else "false"),
         code(verdict.fixture_path or MISSING, 512),
         view.reason(verdict.reason),
-        "-" if verdict.standing is None else verdict.standing.state.replace("_", " "),
+        "-" if verdict.freeze_status is None else verdict.freeze_status.state.replace("_", " "),
     )
 
 

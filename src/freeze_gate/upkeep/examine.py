@@ -141,7 +141,7 @@ def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[R
         with reading("a record"), tree.open(file.member) as stream:
             yield from _record(place, stream.read(MAX_RECORD_BYTES + 1), file.stem)
     for check in _SIDE_CHECKS:
-        if check.side and (detail := check.side(side, Bench(in_gate=False))):
+        if check.side and (detail := check.side(side, Bench(github_metadata=False))):
             yield Remark(f"{place}: {check.id}: {detail}")
 
 

@@ -8,7 +8,7 @@ from freeze_gate.evidence.checks import Finding
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.side import Other, Pair
-from freeze_gate.verdict.policy import ACTIVE, NOT_ASKED, PolicyReading, Standing
+from freeze_gate.verdict.policy import ACTIVE, NOT_ASKED, FreezeStatus, PolicyReading
 from freeze_gate.verdict.table import FailureClass
 
 GREEN: Final = "green"
@@ -18,13 +18,13 @@ GREEN: Final = "green"
 class Case(NamedTuple):
     """Everything that a verdict is computed from.
 
-    `in_gate` says whether GitHub's word stands beside the records (the action) or not (`classify`). `repository` is
-    `owner/name` as GitHub says it. `earlier` is what the run's other attempts show, read before a flake
-    is said. `expected` are the fixture ids or globs that must be there. `today` is the UTC date. `from_fork` says that
-    the evidence was made by another repository's code.
+    `github_metadata` says whether GitHub's metadata about the artifacts is there (the action) or not (`classify`).
+    `repository` is `owner/name` as GitHub says it. `other_attempts` is what the run's other attempts show.
+    `expected` are the fixture ids or globs that must be there. `today` is the UTC date. `from_fork` says that the
+    evidence was made by another repository's code.
     """
 
-    in_gate: bool
+    github_metadata: bool
     pairs: Sequence[Pair]
     today: date
     fail_on: str = "unfrozen"
@@ -32,7 +32,7 @@ class Case(NamedTuple):
     pull_request: int | None = None
     from_fork: bool = False
     expected: tuple[str, ...] = ()
-    earlier: Sequence[Other] = ()
+    other_attempts: Sequence[Other] = ()
     policy: PolicyReading = NOT_ASKED
     limits: Limits = Limits()
 
@@ -41,8 +41,8 @@ class Verdict(NamedTuple):
     """The class of one pair with its reason: a check's id, a rule's id, or `green`.
 
     `rule` is the row of the table that fired; None for a green pair, which never reaches it. `findings` are all
-    checks that failed, the deciding one first. `door` says whether the door checks were looked at. `fixture_sha256`
-    and `fixture_path` are the first run's, where its record and its bytes agree.
+    checks that failed, the deciding one first. `flake_checks_run` says whether the flake checks were run.
+    `fixture_sha256` and `fixture_path` are the first run's, where its record and its bytes agree.
     """
 
     fixture_id: str | None
@@ -50,11 +50,11 @@ class Verdict(NamedTuple):
     reason: str
     rule: str | None
     findings: tuple[Finding, ...]
-    door: bool
+    flake_checks_run: bool
     freeze_allowed: bool
     fixture_sha256: Sha256 | None
     fixture_path: str | None
-    standing: Standing | None
+    freeze_status: FreezeStatus | None
 
     @property
     def green(self) -> bool:
@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
     @property
     def frozen(self) -> bool:
         """Whether a reviewer's freeze mutes this pair today."""
-        return self.standing is not None and self.standing.state == ACTIVE
+        return self.freeze_status is not None and self.freeze_status.state == ACTIVE
 
 
 class Result(NamedTuple):

@@ -5,9 +5,9 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.checks import (
     BOTH,
-    DOOR_CHECKS,
     EVIDENCE_CHECKS,
     FIRST,
+    FLAKE_CHECKS,
     RERUN,
     Bench,
     Check,
@@ -18,7 +18,7 @@ from freeze_gate.evidence.checks import (
 from freeze_gate.evidence.made import Made
 from freeze_gate.evidence.side import Other, Pair, Side
 from freeze_gate.verdict.case import GREEN, Case, Result, Verdict
-from freeze_gate.verdict.policy import Standing, standing
+from freeze_gate.verdict.policy import FreezeStatus, freeze_status
 from freeze_gate.verdict.table import FailureClass, RunRecord, decide, freeze_allowed
 from freeze_gate.version import RULES_VERSION
 
@@ -35,7 +35,7 @@ class _Rules(NamedTuple):
     """The checks of one version of the rules. The table behind them has none: it never changes."""
 
     evidence: tuple[Check, ...]
-    door: tuple[Check, ...]
+    flake: tuple[Check, ...]
 
 
 def judge(case: Case, rules: int = RULES_VERSION) -> Result:
@@ -43,7 +43,7 @@ def judge(case: Case, rules: int = RULES_VERSION) -> Result:
 
     The verdicts are not kept but reached again whenever one is looked at: it takes less than to read its pair.
     """
-    bench, checks = _bench(case), _Rules(in_force(EVIDENCE_CHECKS, rules), in_force(DOOR_CHECKS, rules))
+    bench, checks = _bench(case), _Rules(in_force(EVIDENCE_CHECKS, rules), in_force(FLAKE_CHECKS, rules))
     verdicts = Made(len(case.pairs), lambda place: _verdict(case.pairs[place], bench, case, checks))
     red: dict[FailureClass, list[int]] = {kind: [] for kind in SEVERITY}
     deciding, verdict, all_frozen = 0, verdicts[0], True
@@ -68,10 +68,10 @@ def judge(case: Case, rules: int = RULES_VERSION) -> Result:
 
 def _bench(case: Case) -> Bench:
     places: dict[str | None, list[int]] = {}
-    for place, other in enumerate(case.earlier):
+    for place, other in enumerate(case.other_attempts):
         places.setdefault(other.fixture_id, []).append(place)
-    earlier = {name: _sides(case.earlier, chosen) for name, chosen in places.items()}
-    return Bench(case.in_gate, case.repository, case.policy.requires_sealed_oracle, earlier)
+    other_attempts = {name: _sides(case.other_attempts, chosen) for name, chosen in places.items()}
+    return Bench(case.github_metadata, case.repository, case.policy.requires_sealed_oracle, other_attempts)
 
 
 def _sides(others: Sequence[Other], places: Sequence[int]) -> Sequence[Side]:
@@ -92,7 +92,7 @@ def _verdict(pair: Pair, bench: Bench, case: Case, checks: _Rules) -> Verdict:
         freeze_allowed=allowed,
         fixture_sha256=seen and seen.fixture_sha256,
         fixture_path=seen and seen.fixture_path,
-        standing=_standing(pair, case) if allowed else None,
+        freeze_status=_freeze_status(pair, case) if allowed else None,
         **reached._asdict(),
     )
 
@@ -102,20 +102,20 @@ class _Conclusion(NamedTuple):
     reason: str
     rule: str | None = None
     findings: tuple[Finding, ...] = ()
-    door: bool = False
+    flake_checks_run: bool = False
 
 
 def _conclusion(pair: Pair, bench: Bench, checks: _Rules) -> _Conclusion:
-    """Check the evidence, ask the table, and at the door check once more: in this order, and nothing else decides."""
+    """Check the evidence, ask the table, and for a flake check once more: in this order, and nothing else decides."""
     found = findings(checks.evidence, pair, bench)
     left, right = _claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found)
     if _is_green(left, right):
         return _Conclusion(FailureClass.UNCLASSIFIED, GREEN)
     rule = decide(left, right)
-    door = freeze_allowed(rule.failure_class)
-    if door and (found := findings(checks.door, pair, bench)):
+    is_flake = freeze_allowed(rule.failure_class)
+    if is_flake and (found := findings(checks.flake, pair, bench)):
         rule = decide(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
-    return _Conclusion(rule.failure_class, found[0].check if found else rule.id, rule.id, found, door)
+    return _Conclusion(rule.failure_class, found[0].check if found else rule.id, rule.id, found, is_flake)
 
 
 def _claims(side: Side, name: str, found: tuple[Finding, ...]) -> RunRecord:
@@ -138,12 +138,12 @@ def _is_green(left: RunRecord, right: RunRecord) -> bool:
     return same and passed and left.transport_ok is not False and right.transport_ok is not False
 
 
-def _standing(pair: Pair, case: Case) -> Standing | None:
+def _freeze_status(pair: Pair, case: Case) -> FreezeStatus | None:
     """Return what the policy says of a flake; one that is not well-formed, or that nobody could read, says nothing."""
     first, rerun = pair.first.record, pair.rerun.record
     if case.policy.state != "read" or pair.fixture_id is None or not first or not rerun or not first.fixture_sha256:
         return None
-    return standing(
+    return freeze_status(
         case.policy.policy,
         pair.fixture_id,
         first.fixture_sha256,

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import FreezeGateError
-from freeze_gate.evidence.checks import DOOR_CHECKS, EVIDENCE_CHECKS, in_force
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, in_force
 from freeze_gate.evidence.side import Side, Source
 from freeze_gate.verdict.case import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
@@ -105,17 +105,19 @@ def _written(value: Any, line: str = "\n") -> str:
 
 def _case(case: Case) -> dict[str, Any]:
     places: dict[Source, int] = {}
-    if case.earlier:  # they stand before the pairs, whose sources come first all the same
+    if case.other_attempts:  # they stand before the pairs, whose sources come first all the same
         for pair in case.pairs:
             _place(pair.first, places)
             _place(pair.rerun, places)
     return {
-        **_known(case._replace(pairs=(), earlier=())),
+        **_known(case._replace(pairs=(), other_attempts=())),
         "pairs": (
             {"fixture_id": pair.fixture_id, "first": _side(pair.first, places), "rerun": _side(pair.rerun, places)}
             for pair in case.pairs
         ),
-        "earlier": ({"fixture_id": other.fixture_id, "side": _side(other.side, places)} for other in case.earlier),
+        "other_attempts": (
+            {"fixture_id": other.fixture_id, "side": _side(other.side, places)} for other in case.other_attempts
+        ),
         "sources": (_known(source) for source in _listed(places)),
     }
 
@@ -152,12 +154,12 @@ def _result(result: Result, rules: int) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict, rules: int) -> dict[str, Any]:
-    standing = verdict.standing
+    status = verdict.freeze_status
     return {
         **verdict._asdict(),
         "checks": _outcomes(verdict, rules),
         "findings": [finding._asdict() for finding in verdict.findings],
-        "standing": standing and {"state": standing.state, "freeze": _known(standing.freeze)},
+        "freeze_status": status and {"state": status.state, "freeze": _known(status.freeze)},
     }
 
 
@@ -165,6 +167,6 @@ def _outcomes(verdict: Verdict, rules: int) -> dict[str, str]:
     """Say of each check whether it passed, failed, or was not looked at."""
     failed = {finding.check for finding in verdict.findings}
     outcomes = {check.id: "failed" if check.id in failed else "passed" for check in in_force(EVIDENCE_CHECKS, rules)}
-    for check in in_force(DOOR_CHECKS, rules):
-        outcomes[check.id] = ("failed" if check.id in failed else "passed") if verdict.door else "not_asked"
+    for check in in_force(FLAKE_CHECKS, rules):
+        outcomes[check.id] = ("failed" if check.id in failed else "passed") if verdict.flake_checks_run else "not_asked"
     return outcomes

@@ -65,14 +65,14 @@ one. `too_long`: more days than `max_freeze_days`. `not_yet` and `expired`: toda
 """
 
 
-class Standing(NamedTuple):
+class FreezeStatus(NamedTuple):
     """What the policy file says about one flake: one of `STATES`, and the entry that is in it."""
 
     state: str
     freeze: Freeze
 
 
-def standing(  # noqa: PLR0913 - the rule's facts, each by itself
+def freeze_status(  # noqa: PLR0913 - the rule's facts, each by itself
     policy: Policy,
     fixture_id: str,
     fixture_sha256: Sha256,
@@ -80,7 +80,7 @@ def standing(  # noqa: PLR0913 - the rule's facts, each by itself
     pull_request: int | None,
     *,
     oracle_passed: bool,
-) -> Standing | None:
+) -> FreezeStatus | None:
     """Say what the policy holds for a `harness_flake`: the nearest entry for its fixture id; None where there is none.
 
     `today` is the UTC date; both edge days count. `oracle_passed` says whether one of the pair's two oracles passed.
@@ -98,11 +98,11 @@ def standing(  # noqa: PLR0913 - the rule's facts, each by itself
         }
         return next((name for name, holds in obstacles.items() if holds), ACTIVE)
 
-    found = [Standing(state(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
+    found = [FreezeStatus(state(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
     return min(found, key=_distance, default=None)
 
 
-def _distance(found: Standing) -> tuple[int, timedelta]:
+def _distance(found: FreezeStatus) -> tuple[int, timedelta]:
     return STATES.index(found.state), date.max - found.freeze.expires
 
 

@@ -201,7 +201,7 @@ def _case_shape(source: Reader[Source | None]) -> Shape:
     return Shape(
         Case,
         {
-            "in_gate": flag,
+            "github_metadata": flag,
             "pairs": _pairs(_named(pair, "first", "rerun")),
             "today": day,
             "fail_on": choice("unfrozen", "never"),
@@ -209,7 +209,7 @@ def _case_shape(source: Reader[Source | None]) -> Shape:
             "pull_request": optional(whole(1)),
             "from_fork": flag,
             "expected": _or((), several(_text)),
-            "earlier": _or((), several(_named(other, "side"))),
+            "other_attempts": _or((), several(_named(other, "side"))),
             "policy": _READING,
             "limits": _LIMITS,
         },

@@ -55,7 +55,7 @@ class RunRecord(_Claims):
 
     @classmethod
     def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
-        """Build one by the front door, so that `_replace` refuses what the constructor does."""
+        """Make `_replace` validate like the constructor."""
         return cls(*iterable)
 
 

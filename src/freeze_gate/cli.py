@@ -5,11 +5,11 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from types import ModuleType
 from typing import Final
 
 from freeze_gate.errors import FreezeGateError, NoVerdictError
+from freeze_gate.github.budget import REAL, Clock
 from freeze_gate.version import VERSION
 from freeze_gate.world import World
 
@@ -27,9 +27,9 @@ COMMANDS: Final = {
 }
 
 
-def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+def main(argv: Sequence[str], environ: Mapping[str, str], clock: Clock = REAL) -> int:
     """Run one command and return its exit code. The one `except` for errors that a person can do something about."""
-    world = World(environ, lambda: datetime.now(UTC), sys.stdin.buffer, sys.stdout, sys.stderr)
+    world = World(environ, clock, sys.stdin.buffer, sys.stdout, sys.stderr)
     if list(argv) == ["gate"]:  # takes its inputs from the environment: no parser to import
         return _run("gate", None, world)
     return _parse_and_run(argv, world)

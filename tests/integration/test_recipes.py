@@ -416,7 +416,7 @@ def test_two_passes_in_a_row_end_green_by_attempts(job: Job) -> None:
     assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "failure"
 
     assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "success"
-    assert "Two passes in a row do" in " ".join(section("Re-run failed jobs").split())
+    assert "Two passes in a row are green" in " ".join(section("Re-run failed jobs").split())
 
 
 @pytest.mark.parametrize("evidence", [None, NO_ANSWER], ids=["no evidence", "no answer"])

@@ -16,6 +16,7 @@ from freeze_gate.commands import check
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, encode_record
 from freeze_gate.evidence.side import Pair, Side, Source
+from freeze_gate.github.budget import Clock
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
@@ -46,7 +47,7 @@ def run(*paths: str) -> Ended:
     parser = argparse.ArgumentParser()
     check.configure(parser)
     out, err = io.StringIO(), io.StringIO()
-    code = check.run(parser.parse_args(paths), World({}, lambda: NOW, io.BytesIO(), out, err))
+    code = check.run(parser.parse_args(paths), World({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
     return Ended(code, out.getvalue().splitlines(), err.getvalue())
 
 

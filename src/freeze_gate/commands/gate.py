@@ -80,7 +80,7 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
     )
     with (
         Shelf() as shelf,
-        Api(event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds) as api,
+        Api(event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds, clock=world.clock) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):
         archives = Archives(api, downloads, folder, shelf, runner.say)

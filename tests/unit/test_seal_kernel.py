@@ -14,9 +14,8 @@ def _fail(number: int) -> None:
 
 def test_a_refusal_names_the_step_and_the_cause() -> None:
     """A person reads which step was not allowed, in the words of the C library."""
-    with pytest.raises(kernel.Refused, match=r"^hiding /run: Operation not permitted$") as caught:
+    with pytest.raises(kernel.Refused, match=r"^hiding /run: Operation not permitted$"):
         kernel.step("hiding /run", lambda: _fail(errno.EPERM))
-    assert not caught.value.processes
 
 
 def test_a_used_up_limit_does_not_look_like_a_full_disk() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from freeze_gate.capture.seal_wire import Channel, Lost, Order, Seal, order_of
 
-ORDER = Order(["sh", "-c", "exit 3", "\udcff"], "/tmp", {"LANE": "é\n"}, 0o22, [1, 2], 1.5, Seal(True, False, "/b"))
+ORDER = Order(["sh", "-c", "exit 3", "\udcff"], "/tmp", {"LANE": "é\n"}, 0o22, [1, 2], 1.5, Seal(True, "/b"))
 
 
 @pytest.fixture

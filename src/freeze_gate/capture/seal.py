@@ -85,19 +85,13 @@ class Keeper:
 
 
 def prepare_sealed(order: Order, bundle: Path, candidates: Sequence[Way]) -> Keeper:
-    """Prepare the command in a seal, in the first way that works. Raises `NotSealed`.
-
-    A process namespace is done without only where nothing but that was refused.
-    """
+    """Prepare the command in a seal, in the first way that works. Raises `NotSealed`."""
     causes = []
     for way in candidates:
-        for processes in (True, False):
-            try:
-                return _start(way, order._replace(seal=Seal(way.users, processes, str(bundle))))
-            except Refused as refusal:
-                causes.append(f"{way.name}: {refusal}")
-                if not refusal.processes:
-                    break
+        try:
+            return _start(way, order._replace(seal=Seal(way.users, str(bundle))))
+        except Refused as refusal:
+            causes.append(f"{way.name}: {refusal}")
     raise NotSealed("; ".join(causes))
 
 
@@ -169,7 +163,7 @@ def _brief(channel: Channel, order: Order) -> None:
     channel.send(**order._asdict())
     answer = channel.receive()
     if "refused" in answer:
-        raise Refused(answer["step"], answer["refused"], processes=answer["processes"])
+        raise Refused(answer["step"], answer["refused"])
 
 
 def _stream(number: int) -> int:

@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from freeze_gate.capture import seal_kernel as kernel
 from freeze_gate.capture import seal_room as room
@@ -31,7 +31,7 @@ def main(name: str, environ: Mapping[str, str]) -> None:
     try:
         _serve(channel, environ)
     except kernel.Refused as refusal:
-        channel.send(step=refusal.step, refused=refusal.cause, processes=refusal.processes)
+        channel.send(step=refusal.step, refused=refusal.cause)
     except Lost:
         sys.exit(1)
 
@@ -41,22 +41,21 @@ def _serve(channel: Channel, environ: Mapping[str, str]) -> None:
     if environ.get("SUDO_UID", caller) != caller:
         raise kernel.Refused("checking who sends the order", "it is not who called sudo")
     streams, order = channel.receive_streams(), order_of(channel.receive())
-    if order.seal is not None:
-        room.enter(order.seal)
-    if order.seal is None or not order.seal.processes:
+    if order.seal is None:
         kernel.adopt_orphans()
-        _keep(channel, order, streams)
-    elif (first := os.fork()) > 0:
+        _keep(channel, order, streams, end_descendants)
+        return
+    room.enter(order.seal)
+    if (first := os.fork()) > 0:
         channel.close()
         os.waitpid(first, 0)  # when it ends, the kernel ends whatever is still in its namespace
-    else:
-        room.show_own_processes()
-        _keep(channel, order, streams)
+        return
+    room.show_own_processes()
+    _keep(channel, order, streams, end_namespace)
 
 
-def _keep(channel: Channel, order: Order, streams: Sequence[int]) -> None:
+def _keep(channel: Channel, order: Order, streams: Sequence[int], end: Callable[[], int]) -> None:
     """Prepare the command, tell the supervisor, wait for its word, and see it through."""
-    end = end_namespace if order.seal is not None and order.seal.processes else end_descendants
     kernel.set_readable(readable=False)  # where the command runs as the same user, it must not write the report
     try:
         guard, starts = fork_guard(order, channel.peer(), streams, channel.close)

@@ -42,19 +42,19 @@ _IFF_UP: Final = 1
 
 
 class Refused(Exception):
-    """The machine does not allow a step. `processes` says that only the process namespace was refused."""
+    """The machine does not allow a step."""
 
-    def __init__(self, step: str, cause: str, *, processes: bool = False) -> None:
+    def __init__(self, step: str, cause: str) -> None:
         super().__init__(f"{step}: {cause}")
-        self.step, self.cause, self.processes = step, cause, processes
+        self.step, self.cause = step, cause
 
     @classmethod
-    def by(cls, step: str, error: OSError, *, processes: bool = False) -> "Refused":
+    def by(cls, step: str, error: OSError) -> "Refused":
         """Say why, in the words of the C library; a used-up limit does not look like one there."""
         cause = error.strerror or type(error).__name__
         if error.errno == errno.ENOSPC:
             cause += " (a limit below /proc/sys/user is used up, or 0)"
-        return cls(step, cause, processes=processes)
+        return cls(step, cause)
 
 
 @functools.cache
@@ -79,7 +79,7 @@ def unshare(namespace: int, step: str) -> None:
     try:
         _call("unshare", namespace)
     except OSError as error:
-        raise Refused.by(step, error, processes=namespace == NEW_PROCESSES) from None
+        raise Refused.by(step, error) from None
 
 
 def mount(source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = "") -> None:
@@ -160,9 +160,9 @@ def set_readable(*, readable: bool) -> None:
     _prctl(_PR_SET_DUMPABLE, int(readable))
 
 
-def step(words: str, act: Callable[[], None], *, processes: bool = False) -> None:
+def step(words: str, act: Callable[[], None]) -> None:
     """Do one step of the seal; a refusal of the machine becomes `Refused` with the step's words."""
     try:
         act()
     except OSError as error:
-        raise Refused.by(words, error, processes=processes) from None
+        raise Refused.by(words, error) from None

@@ -21,7 +21,7 @@ options timeout:1 attempts:1
 def enter(seal: Seal) -> None:
     """Put this process, and every later child, into the room. Raises `Refused` at the first step that is not allowed.
 
-    With a process namespace, the next child is the first process of it and must call `show_own_processes`.
+    The next child is the first process of its own process namespace, and must call `show_own_processes`.
     """
     if seal.users:
         _become_own_root()
@@ -31,16 +31,15 @@ def enter(seal: Seal) -> None:
     kernel.step("bringing up the loopback", kernel.raise_loopback)
     kernel.step("hiding /run", _hide_sockets)
     kernel.step("making the bundle read-only", functools.partial(_guard, seal.bundle))
-    if seal.processes:
-        kernel.unshare(kernel.NEW_PROCESSES, "making a process namespace")
+    kernel.unshare(kernel.NEW_PROCESSES, "making a process namespace")
 
 
 def show_own_processes() -> None:
     """Let `/proc` show the own process namespace alone, and keep user 0 from changing the machine through it."""
-    kernel.step("mounting /proc", kernel.mount_own_processes, processes=True)
+    kernel.step("mounting /proc", kernel.mount_own_processes)
     for path in ("/proc/sys", "/sys"):
         if Path(path).is_dir():
-            kernel.step(f"making {path} read-only", functools.partial(kernel.make_read_only, path), processes=True)
+            kernel.step(f"making {path} read-only", functools.partial(kernel.make_read_only, path))
 
 
 def leave_privileges(uid: int, gid: int, groups: Sequence[int], *, users: bool) -> None:

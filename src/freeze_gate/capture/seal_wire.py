@@ -16,10 +16,9 @@ _PEER: Final = struct.Struct("3i")
 
 
 class Seal(NamedTuple):
-    """How to seal: through a user namespace or with root's rights; with a process namespace or without one."""
+    """How to seal: through a user namespace or with root's rights."""
 
     users: bool
-    processes: bool
     bundle: str
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from freeze_gate.capture import seal_kernel as kernel
+from freeze_gate.capture.oracle.sandbox import linux as kernel
 
 UID, GID, EXTRA_GROUP = 4321, 4322, 4323
 ADDRESSES = ("192.0.2.10", "2001:db8::10")

@@ -3,8 +3,8 @@
 import argparse
 import math
 
-from freeze_gate.capture.oracle import Check, Outcome, run_oracle
-from freeze_gate.capture.seal import ways
+from freeze_gate.capture.oracle.run import Check, Outcome, run_oracle
+from freeze_gate.capture.oracle.sandbox.launcher import ways
 from freeze_gate.capture.store import Store, bundle_folder
 from freeze_gate.world import World
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from freeze_gate.capture.seal_wire import Channel, Lost, Order, Seal, order_of
+from freeze_gate.capture.oracle.sandbox.protocol import Channel, Lost, Order, Seal, order_of
 
 ORDER = Order(["sh", "-c", "exit 3", "\udcff"], "/tmp", {"LANE": "é\n"}, 0o22, [1, 2], 1.5, Seal(True, "/b"))
 

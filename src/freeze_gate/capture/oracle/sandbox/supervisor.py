@@ -14,12 +14,12 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from freeze_gate.capture import seal_kernel as kernel
-from freeze_gate.capture import seal_room as room
-from freeze_gate.capture.seal_end import end_descendants, end_namespace
-from freeze_gate.capture.seal_guard import fork_guard
-from freeze_gate.capture.seal_watch import watch
-from freeze_gate.capture.seal_wire import Channel, Ending, Lost, Order, order_of
+from freeze_gate.capture.oracle.sandbox import linux as kernel
+from freeze_gate.capture.oracle.sandbox import namespaces as room
+from freeze_gate.capture.oracle.sandbox.child import fork_guard
+from freeze_gate.capture.oracle.sandbox.protocol import Channel, Ending, Lost, Order, order_of
+from freeze_gate.capture.oracle.sandbox.reaper import end_descendants, end_namespace
+from freeze_gate.capture.oracle.sandbox.waiting import watch
 
 
 def main(name: str, environ: Mapping[str, str]) -> None:

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 import freeze_gate
-from freeze_gate.capture.seal_kernel import Refused
-from freeze_gate.capture.seal_wire import STREAMS, Channel, Ending, Lost, Order, Seal
+from freeze_gate.capture.oracle.sandbox.linux import Refused
+from freeze_gate.capture.oracle.sandbox.protocol import STREAMS, Channel, Ending, Lost, Order, Seal
 from freeze_gate.evidence.shape import FORBIDDEN
 
 _PACKAGES: Final = str(Path(freeze_gate.__file__).resolve().parents[1])
 _PROGRAM: Final = (
     "import os, sys; sys.path.append(sys.argv[1]);"
-    " from freeze_gate.capture.seal_keeper import main; main(sys.argv[2], os.environ)"
+    " from freeze_gate.capture.oracle.sandbox.supervisor import main; main(sys.argv[2], os.environ)"
 )
 _PATIENCE: Final = 60.0
 """Seconds that a keeper may take to prepare, and to clean up: sudo may ask a slow directory who somebody is."""

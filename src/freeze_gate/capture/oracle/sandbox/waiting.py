@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 
-from freeze_gate.capture.seal_wire import Lost
+from freeze_gate.capture.oracle.sandbox.protocol import Lost
 
 
 def watch(child: int, supervisor: socket.socket, limit: float | None) -> tuple[int | None, float]:

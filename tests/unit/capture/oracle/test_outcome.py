@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.capture.oracle_verdict import ended, lowered, not_run
+from freeze_gate.capture.oracle.outcome import ended, lowered, not_run
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, encode_record, read_record

@@ -17,13 +17,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
-from freeze_gate.capture import seal_kernel as kernel
-from freeze_gate.capture.oracle_signals import interruptible
-from freeze_gate.capture.oracle_verdict import ended, lowered, not_run
+from freeze_gate.capture.oracle.outcome import ended, lowered, not_run
+from freeze_gate.capture.oracle.sandbox import linux as kernel
+from freeze_gate.capture.oracle.sandbox.launcher import Keeper, NotSealed, Way, prepare_open, prepare_sealed
+from freeze_gate.capture.oracle.sandbox.protocol import Ending, Lost, Order
+from freeze_gate.capture.oracle.sandbox.reaper import end_descendants
+from freeze_gate.capture.oracle.signals import interruptible
 from freeze_gate.capture.run import current_run
-from freeze_gate.capture.seal import Keeper, NotSealed, Way, prepare_open, prepare_sealed
-from freeze_gate.capture.seal_end import end_descendants
-from freeze_gate.capture.seal_wire import Ending, Lost, Order
 from freeze_gate.capture.store import Store
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256, observe

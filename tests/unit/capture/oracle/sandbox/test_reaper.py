@@ -5,9 +5,9 @@ import sys
 
 PROGRAM = """
 import os, subprocess, sys, time
-from freeze_gate.capture import seal_kernel
-from freeze_gate.capture.seal_end import end_descendants
-seal_kernel.adopt_orphans()
+from freeze_gate.capture.oracle.sandbox import linux
+from freeze_gate.capture.oracle.sandbox.reaper import end_descendants
+linux.adopt_orphans()
 subprocess.run(["sh", "-c", "(setsid sh -c 'sleep 600 & sleep 600 & wait' &) ; sleep 0.1"], check=True)
 odd = "import ctypes, time; ctypes.CDLL(None).prctl(15, b') 1 (x'); time.sleep(600)"
 subprocess.Popen([sys.executable, "-c", odd])

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.capture.seal import AS_ROOT, WITH_USER_NAMESPACE, NotSealed, Way, prepare_sealed, ways, with_sudo
-from freeze_gate.capture.seal_wire import Order
+from freeze_gate.capture.oracle.sandbox.launcher import (
+    AS_ROOT,
+    WITH_USER_NAMESPACE,
+    NotSealed,
+    Way,
+    prepare_sealed,
+    ways,
+    with_sudo,
+)
+from freeze_gate.capture.oracle.sandbox.protocol import Order
 
 ORDER = Order(["true"], "/", dict(os.environ), 0o22, [], None, None)
 

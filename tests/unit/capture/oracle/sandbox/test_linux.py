@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from freeze_gate.capture import seal_kernel as kernel
+from freeze_gate.capture.oracle.sandbox import linux as kernel
 
 
 def _fail(number: int) -> None:

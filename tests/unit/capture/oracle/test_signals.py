@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from freeze_gate.capture.oracle_signals import Interrupted, interruptible
+from freeze_gate.capture.oracle.signals import Interrupted, interruptible
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -7,9 +7,9 @@ import signal
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
-from freeze_gate.capture import seal_kernel as kernel
-from freeze_gate.capture import seal_room as room
-from freeze_gate.capture.seal_wire import Order, Peer
+from freeze_gate.capture.oracle.sandbox import linux as kernel
+from freeze_gate.capture.oracle.sandbox import namespaces as room
+from freeze_gate.capture.oracle.sandbox.protocol import Order, Peer
 
 MISSING: Final = 127
 NOT_EXECUTABLE: Final = 126

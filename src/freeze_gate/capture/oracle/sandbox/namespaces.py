@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from freeze_gate.capture import seal_kernel as kernel
-from freeze_gate.capture.seal_wire import Seal
+from freeze_gate.capture.oracle.sandbox import linux as kernel
+from freeze_gate.capture.oracle.sandbox.protocol import Seal
 
 _HIDDEN: Final = ("/run", "/var/run")
 _RESOLVER: Final = "/etc/resolv.conf"

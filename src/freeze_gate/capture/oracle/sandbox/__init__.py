@@ -1,0 +1,1 @@
+"""The sandbox of an oracle: processes, namespaces and mounts. Linux only."""

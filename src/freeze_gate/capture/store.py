@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from freeze_gate.capture.lock import exclusively
-from freeze_gate.capture.whole_file import refuse_links, reported, whole_file
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256, observe
@@ -19,6 +18,7 @@ from freeze_gate.evidence.record import (
     encode_record,
     read_record,
 )
+from freeze_gate.files import os_errors, refuse_links, temporary_file
 
 DEFAULT_FOLDER: Final = "freeze-gate"
 """No dot in front: the upload step leaves hidden folders out unless it is told not to."""
@@ -73,7 +73,7 @@ class Store:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        with reported("lock", self.folder):
+        with os_errors("lock", self.folder):
             self._folder("")
         path = self.folder / ".lock"
         refuse_links(path)
@@ -93,7 +93,7 @@ class Store:
         """Read the record of an id; None where there is none. Raises `UsageError` where what is there is no record."""
         path = self.record_file(fixture_id)
         refuse_links(self.folder, path.parent, path)
-        with reported("read", path):
+        with os_errors("read", path):
             try:
                 with path.open("rb") as stream:
                     payload = stream.read(MAX_RECORD_BYTES + 1)
@@ -123,7 +123,7 @@ class Store:
         read_record(payload, record.fixture_id)
         if problems := contradictions(record):
             raise RecordInvalid(*problems)
-        with reported("write", path), whole_file(self._folder("records"), [payload]) as temporary:
+        with os_errors("write", path), temporary_file(self._folder("records"), [payload]) as temporary:
             refuse_links(path)
             temporary.replace(path)
 
@@ -136,7 +136,7 @@ class Store:
         checked_suffix(suffix)
         chunks = [payload] if isinstance(payload, bytes) else payload
         folder = self.folder / "fixtures"
-        with reported("write", folder), whole_file(self._folder("fixtures"), chunks, _READ_ONLY) as temporary:
+        with os_errors("write", folder), temporary_file(self._folder("fixtures"), chunks, _READ_ONLY) as temporary:
             sha256 = _sha256(temporary)
             if expected not in (None, sha256):
                 raise UsageError(f"the bytes hash to {sha256}, not to {expected}: they are not what was pinned")

@@ -11,6 +11,7 @@ from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.kept import Reading, Rows, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Source
+from freeze_gate.files import write_file
 from freeze_gate.report.advice import why
 from freeze_gate.report.escape import log
 from freeze_gate.report.lines import four_lines
@@ -20,7 +21,6 @@ from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.policy import PolicyReading
 from freeze_gate.verdict.table import FailureClass
-from freeze_gate.workspace import write_file
 from freeze_gate.world import World
 
 

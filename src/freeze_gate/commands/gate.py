@@ -59,13 +59,13 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
     from freeze_gate.event import read_event
     from freeze_gate.fetch.archives import Archives
     from freeze_gate.fetch.collect import Collector
+    from freeze_gate.files import write_file
     from freeze_gate.gate import Gate
     from freeze_gate.github.download import Downloads
     from freeze_gate.github.http import Api
     from freeze_gate.inputs import read_inputs
     from freeze_gate.report.view import View
     from freeze_gate.shelf import Shelf
-    from freeze_gate.workspace import write_file
 
     inputs, event = read_inputs(world.environ), read_event(world.environ)
     workspace = Path(world.environ.get("GITHUB_WORKSPACE") or ".")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.workspace import WriteRefused, write_file
+from freeze_gate.errors import NoVerdictError
+from freeze_gate.files import write_file
 
 
 def test_a_file_is_written_whole_with_its_folders(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_what_is_odd_is_refused_in_every_place(tmp_path: Path, place: str, kind:
     else:
         path.mkdir()
 
-    with pytest.raises(WriteRefused, match="was not written"):
+    with pytest.raises(NoVerdictError, match="was not written"):
         write_file(workspace, "v.json" if place == "v.json" else "a/v.json", [b"n", b"ew"])
 
     assert not list(outside.iterdir())
@@ -67,21 +68,21 @@ def test_a_link_deep_in_the_path_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b").symlink_to(tmp_path / "real")
 
-    with pytest.raises(WriteRefused):
+    with pytest.raises(NoVerdictError):
         write_file(tmp_path, "a/b/c.json", [b"n", b"ew"])
     assert not list((tmp_path / "real").iterdir())
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """The workspace itself is not made."""
-    with pytest.raises(WriteRefused):
+    with pytest.raises(NoVerdictError):
         write_file(tmp_path / "none", "v.json", [b"n", b"ew"])
     assert not (tmp_path / "none").exists()
 
 
 def test_a_name_that_the_system_does_not_take_is_refused(tmp_path: Path) -> None:
     """With the system's own words."""
-    with pytest.raises(WriteRefused, match="too long"):
+    with pytest.raises(NoVerdictError, match="too long"):
         write_file(tmp_path, "x" * 300, [b"n", b"ew"])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, Final, NamedTuple
 
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
 from freeze_gate.evidence.shape import (
@@ -55,8 +56,7 @@ def read_policy(payload: bytes, name: str, today: date) -> PolicyReading:
 
 def _lines(flaws: list[Flaw], name: str) -> tuple[str, ...]:
     lines = [f"{name}:{flaw.line}: {Problem(flaw.address, flaw.message)}" for flaw in sorted(flaws)]
-    more = [f"{name}: and {len(lines) - _MAX_PROBLEMS} problems more"] if len(lines) > _MAX_PROBLEMS else []
-    return (*lines[:_MAX_PROBLEMS], *more)
+    return tuple(abbreviate(lines, _MAX_PROBLEMS))
 
 
 def _understood(reading: Reading, today: date) -> tuple[Policy, list[Flaw]]:

@@ -13,8 +13,8 @@ def test_a_table_has_a_head_a_rule_and_rows() -> None:
 
 def test_a_long_list_counts_what_it_leaves_out() -> None:
     """The first items are shown, the rest is a number."""
-    assert bullets(["a", "b", "c"], most=2) == "- a\n- b\n- and 1 more\n"
-    assert bullets(["a", "b"], most=2) == "- a\n- b\n"
+    assert bullets(["a", "b", "c"], limit=2) == "- a\n- b\n- and 1 more\n"
+    assert bullets(["a", "b"], limit=2) == "- a\n- b\n"
 
 
 @given(st.lists(st.text("aé漢", max_size=400)), st.integers(100, 2000))

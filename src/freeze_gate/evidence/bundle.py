@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import BinaryIO, Final, NamedTuple
 
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Observed, Sha256, observe
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
 from freeze_gate.evidence.shape import FORBIDDEN
@@ -111,6 +112,4 @@ def open_pin(tree: Tree, record: Record) -> BinaryIO:
 
 def said(error: RecordInvalid) -> str:
     """Say the first few problems of a record in one line."""
-    first = "; ".join(map(str, error.problems[:_MAX_PROBLEMS]))
-    more = len(error.problems) - _MAX_PROBLEMS
-    return f"{first}; and {more} more" if more > 0 else first
+    return "; ".join(abbreviate(error.problems, _MAX_PROBLEMS))

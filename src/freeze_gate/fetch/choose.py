@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.side import Fault
 from freeze_gate.fetch.naming import Candidate, Slot
@@ -110,6 +111,7 @@ def _missing(detail: str) -> Fault:
 
 
 def _list(candidates: Sequence[Candidate]) -> str:
-    named = (f"{each.artifact.id} of {each.artifact.created_at or 'no known time'}" for each in candidates[:_NAMED])
-    more = len(candidates) - _NAMED
-    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+    def show(candidate: Candidate) -> str:
+        return f"{candidate.artifact.id} of {candidate.artifact.created_at or 'no known time'}"
+
+    return ", ".join(abbreviate(candidates, _NAMED, show))

@@ -1,15 +1,13 @@
 """What a run puts out and announces, word by word: its outputs, its annotation, what it left unread, what it posted."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.side import Artifact
 from freeze_gate.report.lines import MISSING
 from freeze_gate.report.posted import Posted
 from freeze_gate.report.view import View
 from freeze_gate.verdict.case import Result
-
-_NAMED: Final = 20
 
 
 def outputs(result: Result, pull_request: int | None, verdict_file: str) -> dict[str, str]:
@@ -44,9 +42,8 @@ def unread(left: Sequence[Artifact]) -> tuple[str, ...]:
     """Name what other attempts left and nobody had to read: only a flake depends on it."""
     if not left:
         return ()
-    named = ", ".join(f"{each.name} (id {each.id}, {each.created_at or 'no known time'})" for each in left[:_NAMED])
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    return (f"Other attempts left these artifacts, which are read only before a flake is said: {named}{more}.",)
+    names = abbreviate(left, show=lambda each: f"{each.name} (id {each.id}, {each.created_at or 'no known time'})")
+    return (f"Other attempts left these artifacts, which are read only before a flake is said: {', '.join(names)}.",)
 
 
 def told(what: Posted, view: View) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The blocks that a page is built of, from cells and lines that are Markdown already, and how a page stays small."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from typing import TypeVar
+
+from freeze_gate.evidence.abbreviation import abbreviate
 
 T = TypeVar("T")
 
@@ -13,12 +14,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def bullets(items: Iterable[T], most: int = 20, show: Callable[[T], str] = str) -> str:
-    """Return a list of at most `most` items; the others are counted, and never shown."""
-    left = iter(items)
-    lines = [show(item) for item in islice(left, most)]
-    more = sum(1 for _ in left)
-    return "".join(f"- {line}\n" for line in [*lines, *([f"and {more} more"] if more else [])])
+def bullets(items: Sequence[T], limit: int = 20, show: Callable[[T], str] = str) -> str:
+    """Return a list of at most `limit` items, and how many more there are."""
+    return "".join(f"- {line}\n" for line in abbreviate(items, limit, show))
 
 
 def fit(blocks: Iterable[str], budget: int) -> str:

@@ -25,7 +25,7 @@ def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
     if case.policy.state == "unusable":
         yield _unusable(case, view)
     flakes = result.red[FailureClass.HARNESS_FLAKE]
-    said = bullets(words for place in flakes for words in _said(case.pairs[place], result.verdicts[place]))
+    said = bullets([words for place in flakes for words in _said(case.pairs[place], result.verdicts[place])])
     if said:
         yield f"Freezes, as {code(view.policy)} has them:\n\n{said}"
     if case.policy.state != "unusable":

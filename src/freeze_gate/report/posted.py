@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.report.blocks import bullets, fit
 from freeze_gate.report.escape import code, markdown
 from freeze_gate.report.view import View
@@ -65,9 +66,8 @@ def _lines(what: Posted, view: View) -> Iterator[str]:
         number = "" if ticket.number is None else view.issue(ticket.number)
         yield _WORDS[ticket.outcome].format(number=number, fixture=code(ticket.fixture_id))
     if what.over_cap:
-        named = ", ".join(code(name) for name in what.over_cap[:_NAMED])
-        more = f" and {len(what.over_cap) - _NAMED} more" if len(what.over_cap) > _NAMED else ""
-        yield f"no ticket for these drifted fixtures, {len(what.over_cap)} over the limit of one run: {named}{more}"
+        names = ", ".join(abbreviate(what.over_cap, _NAMED, code))
+        yield f"no ticket for these drifted fixtures, {len(what.over_cap)} over the limit of one run: {names}"
     for note in what.notes[:_NAMED]:
         yield markdown(note, 600)
     for warning in what.warnings[:_NAMED]:

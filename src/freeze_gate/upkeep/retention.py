@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import Final, NamedTuple, NoReturn
 
 from freeze_gate.errors import NoVerdictError, UsageError
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
 from freeze_gate.report.escape import log
 from freeze_gate.verdict.policy import Policy
@@ -22,7 +23,6 @@ _PIN: Final = re.compile(r"([0-9a-f]{64})(\.[A-Za-z0-9_+=-]{1,32}){0,4}")
 _FOLDER: Final = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE: Final = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _SECONDS_A_DAY: Final = 86_400
-_MAX_NAMED: Final = 20
 
 
 class Pin(NamedTuple):
@@ -78,10 +78,9 @@ class FixtureStore:
             except (OSError, RecordInvalid) as error:
                 unread.append(f"{folder}/{name} ({error.strerror if isinstance(error, OSError) else error})")
         if unread:
-            more = f", and {len(unread) - _MAX_NAMED} more" if len(unread) > _MAX_NAMED else ""
             raise UsageError(
                 "nothing is removed while a record cannot be read, because it may refer to any pin;"
-                f" mend or remove {', '.join(log(each) for each in unread[:_MAX_NAMED])}{more}"
+                f" mend or remove {', '.join(abbreviate(unread, show=log))}"
             )
         return frozenset(referred)
 

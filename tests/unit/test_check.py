@@ -229,18 +229,6 @@ def test_dots_in_front_of_names_are_noted() -> None:
     assert run("c").lines == [f"note: c/fixtures/.x/pin: {DOT}"]
 
 
-def test_pins_in_a_git_checkout_want_attributes() -> None:
-    """Git may change their line ends; the note says what to write where, and following it silences it."""
-    bundle()
-    Path(".git").mkdir()
-    [line] = run("b").lines
-    assert line.startswith("note: b/fixtures: lies in a git checkout, and no .gitattributes says -text for all of it")
-    assert line.endswith("; write fixtures/** -text into b/.gitattributes")
-    assert run("b").code == 0
-    Path("b/.gitattributes").write_text("fixtures/** -text\n")
-    assert run("b").lines == []
-
-
 def test_a_path_that_is_not_there_is_a_usage_error() -> None:
     """Nothing was looked at, so nothing may look fine; all of them are named."""
     bundle()

@@ -21,7 +21,6 @@ from freeze_gate.evidence.record import (
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import reading
 from freeze_gate.policy_file import read_policy
-from freeze_gate.upkeep.git_attributes import checkout_of, keeps_bytes
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.policy import lapse, too_long
 from freeze_gate.verdict.stored import DocumentInvalid, recompute
@@ -121,7 +120,7 @@ def _members(path: Path, tree: Tree, prefix: str) -> Iterator[Remark]:
     for root in sorted({file.root for file in files}):
         folder = f"{root}fixtures/"
         pins = names[bisect_left(names, folder) : bisect_left(names, f"{root}fixtures0")]  # 0 comes next after /
-        yield from _pitfalls(path, pins, root, prefix)
+        yield from _pitfalls(pins, root, prefix)
 
 
 def _doubled(sides: Iterable[tuple[str, Side]]) -> Iterator[tuple[str, Fault]]:
@@ -145,17 +144,10 @@ def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[R
             yield Remark(f"{place}: {check.id}: {detail}")
 
 
-def _pitfalls(path: Path, pins: Sequence[str], root: str, prefix: str) -> Iterator[Remark]:
+def _pitfalls(pins: Sequence[str], root: str, prefix: str) -> Iterator[Remark]:
     if _is_hidden(root):
         yield _hidden(prefix + root)
     yield from (_hidden(prefix + name) for name in pins if _is_hidden(name.removeprefix(root)))
-    top = checkout_of(path) if path.is_dir() else None
-    if top and not all(keeps_bytes(path.resolve() / name, top) for name in pins):
-        words = (
-            "lies in a git checkout, and no .gitattributes says -text for all of it, so git may change the line ends of"
-            f" a pin; write fixtures/** -text into {prefix}{root}.gitattributes"
-        )
-        yield Remark(f"{prefix}{root}fixtures: {words}", note=True)
 
 
 def _is_hidden(path: str) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from freeze_gate.action.inputs import INPUTS
+from freeze_gate.action.runner import OUTPUTS
 from freeze_gate.cli import COMMANDS
-from freeze_gate.inputs import INPUTS
-from freeze_gate.runner import OUTPUTS
 
 ROOT = Path(__file__).parents[2]
 COLORS = frozenset({"white", "black", "yellow", "blue", "green", "orange", "red", "purple", "gray-dark"})

@@ -9,10 +9,10 @@ from itertools import product
 import pytest
 
 from freeze_gate import RunRecord, classify, freeze_allowed
+from freeze_gate.action.inputs import INPUTS
 from freeze_gate.evidence.checks import FLAKE_CHECKS
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, encode_record
-from freeze_gate.inputs import INPUTS
 from freeze_gate.policy_file import MAX_POLICY_BYTES
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.plan import MAX_TICKETS

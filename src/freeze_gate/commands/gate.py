@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from freeze_gate.ending import bug, on_sigterm, without_verdict
+from freeze_gate.action.fail_closed import bug, on_sigterm, without_verdict
+from freeze_gate.action.runner import OUTPUTS, Runner, undisturbed
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
-from freeze_gate.runner import OUTPUTS, Runner, undisturbed
 from freeze_gate.world import World
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ def _new_folder() -> Path:
 
 
 def _gate(runner: Runner, folder: Path, world: World) -> int:
-    from freeze_gate.event import read_event
-    from freeze_gate.fetch.archives import Archives
-    from freeze_gate.fetch.collect import Collector
+    from freeze_gate.action.event import read_event
+    from freeze_gate.action.inputs import read_inputs
+    from freeze_gate.action.run import Gate
+    from freeze_gate.artifacts.cache import Archives
+    from freeze_gate.artifacts.collect import Collector
     from freeze_gate.files import write_file
-    from freeze_gate.gate import Gate
     from freeze_gate.github.download import Downloads
     from freeze_gate.github.http import Api
-    from freeze_gate.inputs import read_inputs
     from freeze_gate.report.view import View
     from freeze_gate.shelf import Shelf
 

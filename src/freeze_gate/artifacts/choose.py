@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
+from freeze_gate.action.inputs import ATTEMPT, Wanted
+from freeze_gate.artifacts.select import Candidate, Slot
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.side import Fault
-from freeze_gate.fetch.naming import Candidate, Slot
-from freeze_gate.inputs import ATTEMPT, Wanted
 
 _NAMED: Final = 6  # candidates that a message lists
 

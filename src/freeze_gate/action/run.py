@@ -5,23 +5,23 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import NamedTuple
 
+from freeze_gate.action.event import Event
+from freeze_gate.action.inputs import Inputs
+from freeze_gate.action.publish import Poster
+from freeze_gate.action.pull_request import Target, find_target, is_foreign, is_of_event
+from freeze_gate.action.runner import Runner, undisturbed
+from freeze_gate.artifacts.cache import Archives
+from freeze_gate.artifacts.collect import Collected, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
-from freeze_gate.event import Event
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.pairing import pair_up
 from freeze_gate.evidence.side import Source
-from freeze_gate.fetch.archives import Archives
-from freeze_gate.fetch.collect import Collected, Collector
 from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
-from freeze_gate.inputs import Inputs
-from freeze_gate.posting import Poster
 from freeze_gate.report.announce import headline, outputs, told, unread, word
 from freeze_gate.report.posted import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.report.view import View
-from freeze_gate.runner import Runner, undisturbed
-from freeze_gate.target import Target, find_target, is_foreign, is_of_event
 from freeze_gate.verdict.case import Case, Result
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces

@@ -1,7 +1,7 @@
 """Which attempt of a run was going on at a given time, for artifacts that do not say so by their name."""
 
-from freeze_gate.event import Event
-from freeze_gate.fetch.naming import Candidate
+from freeze_gate.action.event import Event
+from freeze_gate.artifacts.select import Candidate
 from freeze_gate.github.artifacts import get_attempt, get_run
 from freeze_gate.github.failure import ApiError
 from freeze_gate.github.http import Api

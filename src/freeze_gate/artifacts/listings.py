@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from freeze_gate.action.inputs import ATTEMPT, Wanted
+from freeze_gate.artifacts.attempts import Attempts
+from freeze_gate.artifacts.select import Slot, slots_of_name
 from freeze_gate.evidence.checks import FIRST
 from freeze_gate.evidence.side import Artifact, Fault
-from freeze_gate.fetch.attempts import Attempts
-from freeze_gate.fetch.naming import Slot, slots_of_name
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.http import Api
-from freeze_gate.inputs import ATTEMPT, Wanted
 
 Listings = dict[int, tuple[Artifact, ...]]
 """The artifacts of runs, by the run's id."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from freeze_gate.action.runner import MAX_WARNINGS, OUTPUTS, Runner, undisturbed
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.runner import MAX_WARNINGS, OUTPUTS, Runner, undisturbed
 from tests.support.gate_job import read_outputs
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TextIO
 
+from freeze_gate.action.runner import OUTPUTS, Runner
 from freeze_gate.errors import FreezeGateError, NoVerdictError
-from freeze_gate.runner import OUTPUTS, Runner
 
 _ENDED: Final = "The step was ended from outside (SIGTERM) before there was a verdict."
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from freeze_gate.event import Event, Head
+from freeze_gate.action.event import Event, Head
+from freeze_gate.action.pull_request import Target, find_target
 from freeze_gate.evidence.side import Artifact, Source
 from freeze_gate.github.failure import ApiError
 from freeze_gate.github.http import Api, Token
-from freeze_gate.target import Target, find_target
 from tests.standin import Fault, Standin
 from tests.standin.state import Repository
 

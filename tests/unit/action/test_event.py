@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from freeze_gate.action.event import Event, Head, read_event
 from freeze_gate.errors import UsageError
-from freeze_gate.event import Event, Head, read_event
 
 VARIABLES = {
     "GITHUB_REPOSITORY": "octo-org/widgets",

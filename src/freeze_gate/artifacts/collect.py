@@ -3,20 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from freeze_gate.action.event import Event
+from freeze_gate.action.inputs import Inputs, Wanted
+from freeze_gate.artifacts.attempts import Attempts
+from freeze_gate.artifacts.cache import Archives
+from freeze_gate.artifacts.choose import Choice, are_attempts, settle
+from freeze_gate.artifacts.listings import Listings, find_by_id, list_runs
+from freeze_gate.artifacts.other_attempts import Unread, left_unread, read_others
+from freeze_gate.artifacts.select import Candidate, Slot, slot_of_artifact, slots_of_name, up_to
 from freeze_gate.errors import UsageError
-from freeze_gate.event import Event
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.kept import Reading
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.evidence.side import Fault, Other, Source
-from freeze_gate.fetch.archives import Archives
-from freeze_gate.fetch.attempts import Attempts
-from freeze_gate.fetch.choose import Choice, are_attempts, settle
-from freeze_gate.fetch.listings import Listings, find_by_id, list_runs
-from freeze_gate.fetch.naming import Candidate, Slot, slot_of_artifact, slots_of_name, up_to
-from freeze_gate.fetch.others import Unread, left_unread, read_others
 from freeze_gate.github.http import Api
-from freeze_gate.inputs import Inputs, Wanted
 
 
 class Collected(NamedTuple):

@@ -3,22 +3,22 @@
 from contextlib import ExitStack
 from typing import NamedTuple
 
+from freeze_gate.action.inputs import Inputs
+from freeze_gate.action.pull_request import Target
+from freeze_gate.artifacts.cache import Archives
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import open_pin
 from freeze_gate.evidence.difference import Difference, difference
 from freeze_gate.evidence.side import Pair
 from freeze_gate.evidence.tree import reading
-from freeze_gate.fetch.archives import Archives
 from freeze_gate.github.http import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.tickets import Posted as TicketPosted
 from freeze_gate.github.tickets import Ticket, Tracker
-from freeze_gate.inputs import Inputs
 from freeze_gate.report import posted as report
 from freeze_gate.report import ticket as text
 from freeze_gate.report.view import View
-from freeze_gate.target import Target
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.plan import Plan
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from freeze_gate.action.inputs import INPUTS, Wanted, read_inputs
 from freeze_gate.errors import UsageError
-from freeze_gate.inputs import INPUTS, Wanted, read_inputs
 
 NEEDED = {"INPUT_FIRST-ARTIFACT": "first", "INPUT_RERUN-ARTIFACT": "rerun", "INPUT_GITHUB-TOKEN": "secret"}
 

@@ -4,11 +4,11 @@ from itertools import permutations
 
 import pytest
 
+from freeze_gate.action.inputs import Wanted
+from freeze_gate.artifacts.choose import Choice, are_attempts, settle
+from freeze_gate.artifacts.select import Slot, slots_of_name
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.side import Artifact
-from freeze_gate.fetch.choose import Choice, are_attempts, settle
-from freeze_gate.fetch.naming import Slot, slots_of_name
-from freeze_gate.inputs import Wanted
 
 BOTH = ("first", "rerun")
 

@@ -12,14 +12,14 @@ GitHub does not say which job or attempt an artifact comes from. So before a fla
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from freeze_gate.artifacts.attempts import Attempts
+from freeze_gate.artifacts.cache import Archives
+from freeze_gate.artifacts.choose import Choice
+from freeze_gate.artifacts.listings import Listings
+from freeze_gate.artifacts.select import Candidate, Slot, attempt_in_name
 from freeze_gate.evidence.kept import Reading
 from freeze_gate.evidence.pairing import gather
 from freeze_gate.evidence.side import Artifact, Other, Side
-from freeze_gate.fetch.archives import Archives
-from freeze_gate.fetch.attempts import Attempts
-from freeze_gate.fetch.choose import Choice
-from freeze_gate.fetch.listings import Listings
-from freeze_gate.fetch.naming import Candidate, Slot, attempt_in_name
 
 
 class Unread(NamedTuple):

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from freeze_gate.action.inputs import ATTEMPT
 from freeze_gate.evidence.side import Artifact, Fault
-from freeze_gate.inputs import ATTEMPT
 
 _ATTEMPT: Final = r"[1-9][0-9]{0,8}"
 _MARK: Final = "\0"  # stands for {attempt} while a glob is translated; no artifact's name can hold it

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from freeze_gate.artifacts.select import Candidate, slot_of_artifact, slots_of_name
 from freeze_gate.evidence.side import Artifact
-from freeze_gate.fetch.naming import Candidate, slot_of_artifact, slots_of_name
 
 BOTH = ("first", "rerun")
 

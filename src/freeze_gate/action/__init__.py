@@ -1,0 +1,1 @@
+"""What only the GitHub Action does: from its inputs to its outputs."""

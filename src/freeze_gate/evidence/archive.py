@@ -10,7 +10,7 @@ from pathlib import Path
 
 from freeze_gate.evidence.folder import Folder
 from freeze_gate.evidence.tree import ArchiveError, Tree, reading
-from freeze_gate.evidence.zipped import Zip
+from freeze_gate.evidence.zipped import ZipArchive
 
 __all__ = ["ArchiveError", "Tree", "open_tree"]
 
@@ -26,8 +26,8 @@ def open_tree(path: Path) -> Iterator[Tree]:
     with reading("the zip"):
         if not path.is_file():  # a FIFO would wait for ever
             raise ArchiveError("archive-invalid", "it is neither a file nor a folder")
-        stream = path.open("rb", buffering=0)
+        stream = path.open("rb")
     with stream:
         with reading("the zip"):
-            archive = Zip(stream)
+            archive = ZipArchive(stream)
         yield archive

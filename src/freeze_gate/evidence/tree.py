@@ -5,14 +5,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Final, NamedTuple, Protocol
+from zipfile import BadZipFile
 
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.side import Fault
 
 LIMITS: Final = Limits()
 
-_UNREADABLE: Final = (OSError, ValueError, zlib.error, struct.error)
-"""What reading a broken zip or a folder that changes raises; a name that cannot be decoded is a `ValueError`."""
+_UNREADABLE: Final = (OSError, ValueError, EOFError, OverflowError, RuntimeError, zlib.error, struct.error, BadZipFile)
+"""What reading a broken zip or a folder that changes raises: a name that cannot be decoded is a `ValueError`, what
+`zipfile` does not support a `RuntimeError`."""
 
 
 class ArchiveError(Exception):

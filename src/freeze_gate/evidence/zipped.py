@@ -1,135 +1,135 @@
-"""A zip, read in the one way that every reader must read it, or refused.
+"""A zip as an archive: `zipfile` reads it, after its end record was looked at and before any member is opened.
 
-`zipfile` is not enough for bytes that a stranger made: it builds the whole table of contents before anybody can count
-it, lets members overlap, and takes a member that is longer or shorter than declared. Here the table is counted before
-it is read, must fill the place between the members and the end of the file, and must agree with the header in front of
-each member; a member must inflate to exactly the declared size and checksum. Only what uploaders write is read: one
-disk, no comment, no encryption, stored or deflated. The format is PKWARE's APPNOTE.TXT 6.3, sections 4.3 and 4.5.3.
+`zipfile` builds its whole table before anybody can count it, and hands out a member that ends early without an error.
+So the end record (PKWARE's APPNOTE.TXT 6.3, sections 4.3.14 to 4.3.16) is read here first, and the length of each
+member is checked while it is read. Whoever can craft a zip can write any record into it: where a member's own header
+contradicts the table, the member is what `zipfile` takes it for.
 """
 
 import io
-from array import array
-from bisect import bisect_left
+import stat
+import struct
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import IO, BinaryIO, Final, cast
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from freeze_gate.evidence.tree import Weight, odd
-from freeze_gate.evidence.zip_member import least_stop, open_member
-from freeze_gate.evidence.zip_table import NOT_AS_LONG, Entry, find_table, read_entry, refuse_odd
+from freeze_gate.evidence.tree import ArchiveError, Weight, limit_count, odd, relative
+
+_END: Final = struct.Struct("<4s4H2LH")
+_END64_LOCATOR: Final = struct.Struct("<4sLQL")
+_END64: Final = struct.Struct("<4sQ2H2L4Q")
+_ENTRY_SIGNATURE: Final = b"PK\1\2"
+_MAX_TABLE_BYTES: Final = 16 << 20
+"""What 50,000 members with names of 280 characters need."""
+
+_KNOWN_FLAGS: Final = 0x800 | 0x8 | 0x6
+"""The name is UTF-8; sizes and checksum stand behind the member; how hard the compressor tried."""
+
+_MIN_PACKED_BYTES: Final = 4 << 10
+"""What any member may take: deflate adds 5 bytes for each 65,535, and streams that are flushed often a few more."""
 
 
-class Zip:
-    """The members of a zip by name, all of it checked before any is opened. Raises `ArchiveError`.
+class ZipArchive:
+    """The members of a zip by name, all of them checked before any is opened.
 
-    Of its table of contents nothing is kept but the names of the records and, for each file, the hash of its name, the
-    place of its entry, and where whatever is behind the file begins: 32 bytes, however long the name is.
+    Raises `ArchiveError`, and what `zipfile` raises for a broken zip.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        packed_bytes = stream.seek(0, io.SEEK_END)
-        self._table = find_table(self._read, packed_bytes)
+        count = _count_members(stream)
+        self._zip = ZipFile(stream)
+        if len(self._zip.infolist()) != count:
+            raise odd("a table of contents that is not as long as it says")
+        self._members: dict[str, ZipInfo] = {}
         weight = Weight()
-        self._files = self._look_through(weight)
-        weight.limit(packed_bytes)
+        for member in self._zip.infolist():
+            name = relative(member.orig_filename)
+            _reject_unsupported(name, member)
+            if name in self._members:
+                raise odd("two members of one name")
+            if not _is_folder(name):
+                self._members[name] = member
+                weight.add(name, member.file_size)
+        weight.limit(stream.seek(0, io.SEEK_END))
         self.records = weight.records
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""
-        return (name for _, entry in self._entries() if not _is_folder(name := entry.name))
+        return iter(self._members)
 
     def open(self, name: str) -> BinaryIO:
         """Open a file. Raises `KeyError` where there is none of that name."""
-        place, length, stop = self._files.find(name)
-        entry = read_entry(self._read(place, length), 0)
-        if entry.name != name:
-            raise KeyError(name)
-        return open_member(self._read, entry, stop)
-
-    def _look_through(self, weight: Weight) -> "_Files":
-        """Check all that the table says, weigh the files, and return what is kept of them."""
-        hashes, numbers = array("q"), array("L")
-        places, lengths = array("Q"), array("L")
-        offsets, least_stops = array("Q"), array("Q")
-        for number, (place, entry) in enumerate(self._entries()):
-            name = entry.name
-            is_folder = _is_folder(name)
-            refuse_odd(entry, is_folder=is_folder)
-            least = least_stop(entry)
-            if least > self._table.offset:
-                raise odd("members that overlap")
-            places.append(place)
-            lengths.append(entry.length)
-            offsets.append(entry.offset)
-            least_stops.append(least)
-            if not is_folder:
-                hashes.append(hash(name))
-                numbers.append(number)
-                weight.add(name, entry.size)
-        stops = _stops(offsets, least_stops, self._table.offset)
-        order = sorted(range(len(hashes)), key=hashes.__getitem__)
-        if any(hashes[one] == hashes[other] for one, other in pairwise(order)):
-            raise odd("two members of one name")
-        chosen = [numbers[place] for place in order]
-        return _Files(
-            array("q", map(hashes.__getitem__, order)),
-            array("Q", map(places.__getitem__, chosen)),
-            array("L", map(lengths.__getitem__, chosen)),
-            array("Q", map(stops.__getitem__, chosen)),
-        )
-
-    def _read(self, place: int, size: int) -> bytes:
-        self._stream.seek(place)
-        found = self._stream.read(size)
-        if len(found) != size:
-            raise odd("less than it says")
-        return found
-
-    def _entries(self) -> Iterator[tuple[int, Entry]]:
-        """Read the table of contents, each entry with its place; they must fill it."""
-        table, start = self._read(self._table.offset, self._table.size), 0
-        for _ in range(self._table.members):
-            entry = read_entry(table, start)
-            yield self._table.offset + start, entry
-            start += entry.length
-        if start != len(table):
-            raise odd(NOT_AS_LONG)
+        member = self._members[name]
+        return cast("BinaryIO", _Member(self._zip.open(member), member.file_size))
 
 
-class _Files(NamedTuple):
-    """The files by the hashes of their names, in the order of the hashes, of which no two are equal.
+class _Member(io.BufferedIOBase):
+    """A member that is exactly as long as the table says, or an error; `zipfile` compares its checksum."""
 
-    64 bits with a key of this process's own: that two names share them by chance is less than one in ten thousand
-    million for 50,000 members, and then the archive is refused.
+    def __init__(self, stream: IO[bytes], size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:
+            size = self._left + 1  # `zipfile` would inflate up to a gigabyte before it looks at the declared size
+        data = self._stream.read(size)
+        self._left -= len(data)
+        if self._left and len(data) < size:
+            raise odd("a member that is shorter than it says")
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _count_members(stream: BinaryIO) -> int:
+    """Read how many members there are from the end record. Raises `ArchiveError` where they are too many.
+
+    The record must be the file's last bytes: then `zipfile` reads the same one. Its count may lie, so the entries of
+    the table are counted as well.
     """
+    end = stream.seek(0, io.SEEK_END) - _END.size
+    if end < 0:
+        raise ArchiveError("archive-invalid", "it is no zip")
+    signature, *_, count, table_size, _, comment_size = _END.unpack(_read(stream, end, _END.size))
+    if signature != b"PK\5\6" or comment_size:
+        raise ArchiveError("archive-invalid", "it is no zip, is cut off, or has something behind its end")
+    locator = end - _END64_LOCATOR.size
+    if locator >= 0 and _read(stream, locator, 4) == b"PK\6\7":
+        _, _, end, _ = _END64_LOCATOR.unpack(_read(stream, locator, _END64_LOCATOR.size))
+        if end + _END64.size != locator:
+            raise odd("a 64-bit end record that is not where it must be")
+        signature, *_, count, table_size, _ = _END64.unpack(_read(stream, end, _END64.size))
+        if signature != b"PK\6\6":
+            raise odd("a 64-bit end record that is not where it must be")
+    limit_count(count)
+    if table_size > _MAX_TABLE_BYTES:
+        raise ArchiveError("archive-limits", f"its table of contents is over {_MAX_TABLE_BYTES >> 20} MiB")
+    if table_size > end:
+        raise odd("a table of contents that is not where it must be")
+    limit_count(_read(stream, end - table_size, table_size).count(_ENTRY_SIGNATURE))
+    return int(count)
 
-    hashes: "array[int]"
-    places: "array[int]"
-    lengths: "array[int]"
-    stops: "array[int]"
 
-    def find(self, name: str) -> tuple[int, int, int]:
-        """Return the place and the length of an entry, and where whatever is behind the file begins.
+def _read(stream: BinaryIO, offset: int, size: int) -> bytes:
+    stream.seek(offset)
+    return stream.read(size)
 
-        Whether it is of that very name, only the entry can say. Raises `KeyError`.
-        """
-        wanted = hash(name)
-        number = bisect_left(self.hashes, wanted)
-        if number == len(self.hashes) or self.hashes[number] != wanted:
-            raise KeyError(name)
-        return self.places[number], self.lengths[number], self.stops[number]
+
+def _reject_unsupported(name: str, member: ZipInfo) -> None:
+    """Refuse what no uploader writes. Raises `ArchiveError`."""
+    kind = stat.S_IFDIR if _is_folder(name) else stat.S_IFREG
+    if stat.S_IFMT(member.external_attr >> 16) not in (0, kind):
+        raise odd("a link or a special file")
+    if member.flag_bits & ~_KNOWN_FLAGS:
+        raise odd("an encrypted member, or one of a kind that nothing writes")
+    if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise odd("a member that is neither stored nor deflated")
+    if member.compress_size > member.file_size + member.file_size // 8 + _MIN_PACKED_BYTES:
+        raise odd("a member that takes far more room than it needs")
 
 
 def _is_folder(name: str) -> bool:
     return not name or name.endswith("/")
-
-
-def _stops(offsets: "array[int]", least_stops: "array[int]", stop: int) -> "array[int]":
-    """Return where whatever is behind each member begins. Raises `ArchiveError` where two overlap."""
-    stops = array("Q", offsets)
-    for number in sorted(range(len(offsets)), key=offsets.__getitem__, reverse=True):
-        if least_stops[number] > stop:
-            raise odd("members that overlap")
-        stops[number], stop = stop, offsets[number]
-    return stops

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Final
 
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.github.budget import REAL, Clock
 from freeze_gate.version import VERSION
-from freeze_gate.world import World
 
 COMMANDS: Final = {
     "gate": "judge the two runs of a pull request; the action runs this",
@@ -29,13 +29,13 @@ COMMANDS: Final = {
 
 def main(argv: Sequence[str], environ: Mapping[str, str], clock: Clock = REAL) -> int:
     """Run one command and return its exit code. The one `except` for errors that a person can do something about."""
-    world = World(environ, clock, sys.stdin.buffer, sys.stdout, sys.stderr)
+    context = CommandContext(environ, clock, sys.stdin.buffer, sys.stdout, sys.stderr)
     if list(argv) == ["gate"]:  # takes its inputs from the environment: no parser to import
-        return _run("gate", None, world)
-    return _parse_and_run(argv, world)
+        return _run("gate", None, context)
+    return _parse_and_run(argv, context)
 
 
-def _parse_and_run(argv: Sequence[str], world: World) -> int:
+def _parse_and_run(argv: Sequence[str], context: CommandContext) -> int:
     import argparse
 
     name = next((word for word in argv if word in COMMANDS), None)
@@ -48,19 +48,19 @@ def _parse_and_run(argv: Sequence[str], world: World) -> int:
             _module(command).configure(described)
     args = parser.parse_args(argv)
     try:
-        code = _run(args.command, args, world)
-        world.out.flush()
+        code = _run(args.command, args, context)
+        context.stdout.flush()
     except BrokenPipeError:  # whoever reads the output has read enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more at its exit
         return NoVerdictError.exit_code
     return code
 
 
-def _run(command: str, args: object, world: World) -> int:
+def _run(command: str, args: object, context: CommandContext) -> int:
     try:
-        return int(_module(command).run(args, world))
+        return int(_module(command).run(args, context))
     except FreezeGateError as error:
-        print(f"freeze-gate {command}: {error}", file=world.err)
+        print(f"freeze-gate {command}: {error}", file=context.stderr)
         return error.exit_code
 
 

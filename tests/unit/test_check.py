@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from freeze_gate.capture.store import Store
-from freeze_gate.commands import check
+from freeze_gate.commands import CommandContext, check
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, encode_record
 from freeze_gate.evidence.side import Pair, Side, Source
@@ -20,7 +20,6 @@ from freeze_gate.github.budget import Clock
 from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
-from freeze_gate.world import World
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 SHA = "0b5c" + "0" * 60
@@ -47,7 +46,7 @@ def run(*paths: str) -> Ended:
     parser = argparse.ArgumentParser()
     check.configure(parser)
     out, err = io.StringIO(), io.StringIO()
-    code = check.run(parser.parse_args(paths), World({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
+    code = check.run(parser.parse_args(paths), CommandContext({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
     return Ended(code, out.getvalue().splitlines(), err.getvalue())
 
 

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import pytest
 
 from freeze_gate.capture.store import Store
-from freeze_gate.commands import prune
+from freeze_gate.commands import CommandContext, prune
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, encode_record
 from freeze_gate.github.budget import Clock
 from freeze_gate.policy_file import read_policy
 from freeze_gate.upkeep.retention import fixture_store
-from freeze_gate.world import World
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 DAY = 86_400
@@ -66,7 +65,7 @@ class Place:
         prune.configure(parser)
         args = parser.parse_args([str(store or self.store), "--policy", str(self.policy), *flags])
         out, err = io.StringIO(), io.StringIO()
-        code = prune.run(args, World({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
+        code = prune.run(args, CommandContext({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
         return Ended(code, out.getvalue().splitlines(), err.getvalue())
 
 

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.report.escape import log
 from freeze_gate.upkeep.examine import examine
-from freeze_gate.world import World
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=words)
 
 
-def run(args: argparse.Namespace, world: World) -> int:
+def run(args: argparse.Namespace, context: CommandContext) -> int:
     """Print a line for each problem and each note; 1 if there is a problem. Raises `UsageError` for no path."""
     missing = [log(str(path)) for path in args.paths if not path.exists()]
     if missing:
@@ -23,11 +23,11 @@ def run(args: argparse.Namespace, world: World) -> int:
     problems = notes = 0
     for path in args.paths:
         try:
-            for remark in examine(path, world.now().date()):
-                print(log(f"note: {remark.text}" if remark.note else remark.text), file=world.out)
+            for remark in examine(path, context.now().date()):
+                print(log(f"note: {remark.text}" if remark.note else remark.text), file=context.stdout)
                 problems += not remark.note
                 notes += remark.note
         except OSError as error:
             raise UsageError(f"{log(str(path))} cannot be read: {error.strerror}") from error
-    print(f"{problems} problems, {notes} notes", file=world.err)
+    print(f"{problems} problems, {notes} notes", file=context.stderr)
     return 1 if problems else 0

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
@@ -21,7 +22,6 @@ from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.policy import PolicyReading
 from freeze_gate.verdict.table import FailureClass
-from freeze_gate.world import World
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -43,23 +43,23 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--verdict-file", metavar="FILE", type=Path, help="write the verdict document here as well")
 
 
-def run(args: Namespace, world: World) -> int:
+def run(args: Namespace, context: CommandContext) -> int:
     """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
     with Shelf() as shelf:
-        case = _case(args, world, shelf)
+        case = _case(args, context, shelf)
         result = judge(case)
         if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
             case = case._replace(policy=_policy(args.policy, case))
             result = judge(case)
         if not args.json:
-            world.out.write(four_lines(result))
-        print(_words(case, result), file=world.err)
+            context.stdout.write(four_lines(result))
+        print(_words(case, result), file=context.stderr)
         if args.json or args.verdict_file:
-            _write_document(args, pieces(case, result), world)
+            _write_document(args, pieces(case, result), context)
         return result.exit_code
 
 
-def _write_document(args: Namespace, document: Iterable[bytes], world: World) -> None:
+def _write_document(args: Namespace, document: Iterable[bytes], context: CommandContext) -> None:
     """Write the document where it was asked for, once all of it is there: nobody may take a part for the whole."""
     with whole(document) as file:
         try:
@@ -68,17 +68,17 @@ def _write_document(args: Namespace, document: Iterable[bytes], world: World) ->
         finally:
             file.seek(0)
             for line in file if args.json else ():
-                world.out.write(line.decode("ascii"))
+                context.stdout.write(line.decode("ascii"))
 
 
-def _case(args: Namespace, world: World, rows: Rows) -> Case:
+def _case(args: Namespace, context: CommandContext, rows: Rows) -> Case:
     is_same = _is_same(args.first, args.rerun)
     with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so two sides take the time of one
         first, rerun = pool.map(lambda path: _shown(path, rows, is_same=is_same), (args.first, args.rerun))
     return Case(
         github_metadata=False,
         pairs=pair_up(first, rerun, tuple(args.expect)),
-        today=world.now().date(),
+        today=context.now().date(),
         fail_on=args.fail_on,
         expected=tuple(args.expect),
     )

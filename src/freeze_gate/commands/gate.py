@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from freeze_gate.action.fail_closed import bug, on_sigterm, without_verdict
 from freeze_gate.action.runner import OUTPUTS, Runner, undisturbed
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
-from freeze_gate.world import World
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -25,23 +25,23 @@ def configure(parser: "ArgumentParser") -> None:
     parser.description = "Judge the two runs of a pull request. Reads the action's inputs from INPUT_* variables."
 
 
-def run(_args: object, world: World) -> int:
+def run(_args: object, context: CommandContext) -> int:
     """Run the action. The closed outputs are written before anything that takes time, even an import.
 
     A SIGTERM that comes early waits until there is an answer to it; one that comes when the exit code is known is
     ignored.
     """
-    runner, folder = Runner(world.environ, world.out), None
+    runner, folder = Runner(context.environ, context.stdout), None
     try:
         with undisturbed():
             runner.set_outputs(OUTPUTS)
             folder = _new_folder()
             signal.signal(signal.SIGTERM, on_sigterm(runner, folder))
-        return _gate(runner, folder, world)
+        return _gate(runner, folder, context)
     except FreezeGateError as error:
-        return without_verdict(runner, error, world.err)
+        return without_verdict(runner, error, context.stderr)
     except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines, nor with a class
-        return without_verdict(runner, NoVerdictError(bug(error)), world.err)
+        return without_verdict(runner, NoVerdictError(bug(error)), context.stderr)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if folder:
@@ -55,7 +55,7 @@ def _new_folder() -> Path:
         raise NoVerdictError(f"no temporary folder can be made ({error.strerror}): free some space") from None
 
 
-def _gate(runner: Runner, folder: Path, world: World) -> int:
+def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.action.event import read_event
     from freeze_gate.action.inputs import read_inputs
     from freeze_gate.action.run import Gate
@@ -67,27 +67,29 @@ def _gate(runner: Runner, folder: Path, world: World) -> int:
     from freeze_gate.report.view import View
     from freeze_gate.shelf import Shelf
 
-    inputs, event = read_inputs(world.environ), read_event(world.environ)
-    workspace = Path(world.environ.get("GITHUB_WORKSPACE") or ".")
-    _refuse_foreign_trust(world.environ, workspace)
+    inputs, event = read_inputs(context.environ), read_event(context.environ)
+    workspace = Path(context.environ.get("GITHUB_WORKSPACE") or ".")
+    _refuse_foreign_trust(context.environ, workspace)
     view = View(
         server_url=event.server_url,
         repository=event.repository,
-        docs=_docs(world.environ, event.server_url),
+        docs=_docs(context.environ, event.server_url),
         freeze_label=inputs.freeze_label,
         policy=inputs.policy,
         dry_run=inputs.dry_run,
     )
     with (
         Shelf() as shelf,
-        Api(event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds, clock=world.clock) as api,
+        Api(
+            event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds, clock=context.clock
+        ) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):
         archives = Archives(api, downloads, folder, shelf, runner.say)
         return Gate(
             inputs=inputs,
             event=event,
-            today=world.now().date(),
+            today=context.now().date(),
             api=api,
             archives=archives,
             collector=Collector(api, archives, event),

@@ -6,7 +6,7 @@ import math
 from freeze_gate.capture.oracle.run import Check, Outcome, run_oracle
 from freeze_gate.capture.oracle.sandbox.launcher import ways
 from freeze_gate.capture.store import Store, bundle_folder
-from freeze_gate.world import World
+from freeze_gate.commands import CommandContext
 
 _YEAR = 31_622_400
 
@@ -29,14 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace, world: World) -> int:
+def run(args: argparse.Namespace, context: CommandContext) -> int:
     """Run the oracle; say in one line on stderr how it ended, and return its exit code."""
-    store = Store(bundle_folder(args.bundle, world.environ))
-    check = Check(args.id, args.words, args.timeout, None if args.allow_egress else ways(world.environ))
-    outcome = run_oracle(store, check, world.environ, world.now())
-    print(f"freeze-gate oracle: {_sentence(outcome)}", file=world.err)
+    store = Store(bundle_folder(args.bundle, context.environ))
+    check = Check(args.id, args.words, args.timeout, None if args.allow_egress else ways(context.environ))
+    outcome = run_oracle(store, check, context.environ, context.now())
+    print(f"freeze-gate oracle: {_sentence(outcome)}", file=context.stderr)
     for remark in outcome.remarks:
-        print(f"freeze-gate oracle: {args.id}: {remark}", file=world.err)
+        print(f"freeze-gate oracle: {args.id}: {remark}", file=context.stderr)
     return outcome.exit_code
 
 

@@ -9,10 +9,10 @@ from typing import BinaryIO
 from freeze_gate.capture.pinning import pin_sample
 from freeze_gate.capture.run import current_run
 from freeze_gate.capture.store import Store, bundle_folder, pin_lines
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.digest import CHUNK
 from freeze_gate.evidence.record import Record
-from freeze_gate.world import World
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -24,12 +24,12 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the file that holds the bytes; - is standard input")
 
 
-def run(args: Namespace, world: World) -> int:
+def run(args: Namespace, context: CommandContext) -> int:
     """Pin the bytes, and print their digest and path."""
-    store = Store(bundle_folder(args.bundle, world.environ))
-    begun = Record(args.id, None, None, None, None, run=current_run(world.environ, world.now()))
-    pin = pin_sample(store, begun, _chunks(args.file, world.stdin), args.suffix, replace=args.replace)
-    world.out.write(pin_lines(pin))
+    store = Store(bundle_folder(args.bundle, context.environ))
+    begun = Record(args.id, None, None, None, None, run=current_run(context.environ, context.now()))
+    pin = pin_sample(store, begun, _chunks(args.file, context.stdin), args.suffix, replace=args.replace)
+    context.stdout.write(pin_lines(pin))
     return 0
 
 

@@ -6,12 +6,12 @@ from datetime import datetime
 from pathlib import Path
 
 from freeze_gate.capture.store import Store
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.policy_file import MAX_POLICY_BYTES, read_policy
 from freeze_gate.report.escape import log
 from freeze_gate.upkeep.retention import fixture_store
 from freeze_gate.verdict.policy import Policy
-from freeze_gate.world import World
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,18 +23,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     mode.add_argument("--yes", action="store_true", help="remove them")
 
 
-def run(args: argparse.Namespace, world: World) -> int:
+def run(args: argparse.Namespace, context: CommandContext) -> int:
     """Print the path of every pin that may go, or went. Raises `UsageError`, and `NoVerdictError` where one stays."""
-    now = world.now()
+    now = context.now()
     policy = _policy(args.policy, now)
     with fixture_store(args.store) as store, Store(args.store).locked() if args.yes else contextlib.nullcontext():
         pins = store.prunable(policy, now)
         for pin in pins:
             if args.yes:
                 store.remove(pin)
-            print(f"fixtures/{pin.name}", file=world.out)
+            print(f"fixtures/{pin.name}", file=context.stdout)
     done = "removed" if args.yes else "to remove with --yes"
-    print(f"{len(pins)} pins of {sum(pin.size for pin in pins)} bytes {done}", file=world.err)
+    print(f"{len(pins)} pins of {sum(pin.size for pin in pins)} bytes {done}", file=context.stderr)
     return 0
 
 

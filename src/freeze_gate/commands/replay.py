@@ -6,7 +6,7 @@ from pathlib import Path
 from freeze_gate.capture.replaying import replay
 from freeze_gate.capture.run import current_run
 from freeze_gate.capture.store import Store, bundle_folder, pin_lines
-from freeze_gate.world import World
+from freeze_gate.commands import CommandContext
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -16,9 +16,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
 
 
-def run(args: Namespace, world: World) -> int:
+def run(args: Namespace, context: CommandContext) -> int:
     """Copy the pin, write the record, and print the digest and the path."""
-    store = Store(bundle_folder(args.bundle, world.environ))
-    pin = replay(args.source, store, args.id, current_run(world.environ, world.now()))
-    world.out.write(pin_lines(pin))
+    store = Store(bundle_folder(args.bundle, context.environ))
+    pin = replay(args.source, store, args.id, current_run(context.environ, context.now()))
+    context.stdout.write(pin_lines(pin))
     return 0

@@ -11,9 +11,9 @@ from freeze_gate.capture.run import current_run
 from freeze_gate.capture.said import said
 from freeze_gate.capture.sampling import Request, sample
 from freeze_gate.capture.store import Store, bundle_folder, checked_suffix, pin_lines, pin_of
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION
-from freeze_gate.world import World
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _ODD = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
@@ -51,29 +51,29 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--suffix", default="", metavar="SUFFIX", help="how the pinned file's name ends, such as .json")
 
 
-def run(args: Namespace, world: World) -> int:
+def run(args: Namespace, context: CommandContext) -> int:
     """Sample, print the digest and the path, and say on stderr how it went. 0 only if the transport held."""
-    request = _request(args, world)
-    store = Store(bundle_folder(args.bundle, world.environ))
+    request = _request(args, context)
+    store = Store(bundle_folder(args.bundle, context.environ))
     before = store.read_before_oracle(args.id)
     if before is not None and before.fixture_sha256 is not None:
         raise UsageError(second_sample(args.id))
     recorder = Recorder(
         store,
         args.id,
-        current_run(world.environ, world.now()),
+        current_run(context.environ, context.now()),
         declare(args.min_bytes, args.max_bytes, args.ends_with),
         checked_suffix(args.suffix),
     )
     record = sample(recorder, request)
-    world.out.write(pin_lines(pin_of(record)))
-    print(f"freeze-gate sample: {said(record)}", file=world.err)
+    context.stdout.write(pin_lines(pin_of(record)))
+    print(f"freeze-gate sample: {said(record)}", file=context.stderr)
     return 0 if record.transport_ok and record.fixture_sha256 else 1
 
 
-def _request(args: Namespace, world: World) -> Request:
-    headers = _headers(args, world)
-    body = _body(args.data, world)
+def _request(args: Namespace, context: CommandContext) -> Request:
+    headers = _headers(args, context)
+    body = _body(args.data, context)
     if body is not None:
         headers.setdefault("content-type", ("Content-Type", "application/json"))
     headers.setdefault("user-agent", ("User-Agent", f"freeze-gate/{VERSION}"))
@@ -98,7 +98,7 @@ def _request(args: Namespace, world: World) -> Request:
     )
 
 
-def _headers(args: Namespace, world: World) -> dict[str, tuple[str, str]]:
+def _headers(args: Namespace, context: CommandContext) -> dict[str, tuple[str, str]]:
     """Read both kinds of header, by lower-case name. No message repeats what was given: it may be a secret."""
     found = {}
     for text in args.header:
@@ -108,9 +108,9 @@ def _headers(args: Namespace, world: World) -> dict[str, tuple[str, str]]:
         found[name.lower()] = _header("--header", name, value)
     for text in args.header_env:
         name, _, variable = text.partition("=")
-        if variable not in world.environ:
+        if variable not in context.environ:
             raise UsageError("--header-env must be Name=VARIABLE, and the variable must be set")
-        found[name.lower()] = _header("--header-env", name, world.environ[variable])
+        found[name.lower()] = _header("--header-env", name, context.environ[variable])
     return found
 
 
@@ -122,11 +122,11 @@ def _header(option: str, name: str, value: str) -> tuple[str, str]:
     return name, value.strip()
 
 
-def _body(data: str | None, world: World) -> bytes | None:
+def _body(data: str | None, context: CommandContext) -> bytes | None:
     if data is None or not data.startswith("@"):
         return None if data is None else data.encode("utf-8", "surrogateescape")
     try:
-        return world.stdin.read() if data == "@-" else Path(data[1:]).read_bytes()
+        return context.stdin.read() if data == "@-" else Path(data[1:]).read_bytes()
     except OSError as error:
         raise UsageError(f"--data: the file cannot be read: {error.strerror}") from None
 

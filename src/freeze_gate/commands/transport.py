@@ -10,9 +10,9 @@ from freeze_gate.capture.reported import MOST_BYTES, from_curl, reported
 from freeze_gate.capture.run import current_run
 from freeze_gate.capture.said import said
 from freeze_gate.capture.store import Store, bundle_folder
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import FAULTS, RecordInvalid
-from freeze_gate.world import World
 
 _FACTS = ("status_code", "fault", "bytes_received", "bytes_declared", "retry_count")
 
@@ -32,13 +32,13 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--ends-with", metavar="TEXT", help="as --min-bytes")
 
 
-def run(args: Namespace, world: World) -> int:
+def run(args: Namespace, context: CommandContext) -> int:
     """Fold the call into the record, and say on stderr what the record says now."""
-    call = _call(args, world)
+    call = _call(args, context)
     recorder = Recorder(
-        Store(bundle_folder(args.bundle, world.environ)),
+        Store(bundle_folder(args.bundle, context.environ)),
         args.id,
-        current_run(world.environ, world.now()),
+        current_run(context.environ, context.now()),
         declare(args.min_bytes, args.max_bytes, args.ends_with),
     )
     exchange = recorder.begin(Asked("", "", None))
@@ -48,25 +48,25 @@ def run(args: Namespace, world: World) -> int:
         record = recorder.save()
     except RecordInvalid as error:
         raise UsageError(f"these facts cannot be recorded: {error}") from None
-    print(f"freeze-gate transport: {said(record)}", file=world.err)
+    print(f"freeze-gate transport: {said(record)}", file=context.stderr)
     return 0
 
 
-def _call(args: Namespace, world: World) -> Call:
+def _call(args: Namespace, context: CommandContext) -> Call:
     given = {name: value for name in _FACTS if (value := getattr(args, name)) is not None}
     if args.from_curl is not None:
         if given:
             raise UsageError("--from-curl says it all: leave the other facts out")
-        return from_curl(_read(args.from_curl, world))
+        return from_curl(_read(args.from_curl, context))
     if not given:
         raise UsageError("nothing is said of the call: give --from-curl, or at least --status-code or --fault")
     outcome = reported(args.status_code, fault=args.fault, received=args.bytes_received, declared=args.bytes_declared)
     return Call(outcome, args.retry_count or 0)
 
 
-def _read(name: str, world: World) -> bytes:
+def _read(name: str, context: CommandContext) -> bytes:
     if name == "-":
-        return world.stdin.read(MOST_BYTES)
+        return context.stdin.read(MOST_BYTES)
     try:
         with Path(name).open("rb") as stream:
             return stream.read(MOST_BYTES)

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
@@ -14,7 +15,6 @@ from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.report.escape import log
 from freeze_gate.verdict.statement import statement
 from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
-from freeze_gate.world import World
 
 _SHOWN: Final = 20
 _ABSENT: Final = object()
@@ -36,7 +36,7 @@ def configure(parser: ArgumentParser) -> None:
     )
 
 
-def run(args: Namespace, world: World) -> int:
+def run(args: Namespace, context: CommandContext) -> int:
     """Print "consistent", or what differs. Exit 0 or 1; 2 where the arguments are wrong."""
     if len(args.bundle) not in (0, 2):
         raise UsageError(
@@ -48,7 +48,7 @@ def run(args: Namespace, world: World) -> int:
         raise UsageError(f"{args.verdict.name!r} cannot be read: {error.strerror}") from None
     findings = list(_findings(payload, args.bundle))
     for finding in findings[:_SHOWN]:
-        print(f"{log(args.verdict.name)}: {log(finding)}", file=world.out)
+        print(f"{log(args.verdict.name)}: {log(finding)}", file=context.stdout)
     if findings:
         return 1
     if args.statement:
@@ -58,7 +58,7 @@ def run(args: Namespace, world: World) -> int:
             raise UsageError(f"{args.statement.name!r} cannot be written: {error.strerror}") from None
     print(
         f"{log(args.verdict.name)}: consistent: the result follows from the evidence that the file names",
-        file=world.out,
+        file=context.stdout,
     )
     return 0
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.record import LengthChecks, Oracle, Record, Run, Sampler, Transport
 from freeze_gate.evidence.side import Artifact, Pair, Side, Source
+from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.view import View
-from freeze_gate.verdict.case import Case
-from freeze_gate.verdict.policy import Freeze
+from freeze_gate.verdict.models import Case
 
 X: Final = Sha256.of(b"x")
 Y: Final = Sha256.of(b"y")

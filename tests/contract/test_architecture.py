@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "freeze_gate"
-PURE = ("evidence", "verdict", "report")
+PURE = ("evidence", "policy/freezes.py", "verdict", "report")
 EFFECTS = frozenset(
     {"asyncio", "ctypes", "http", "multiprocessing", "random", "requests", "secrets", "select", "shutil", "signal"}
     | {"socket", "ssl", "subprocess", "tempfile", "threading", "time", "urllib", "urllib3", "uuid", "yaml"}
@@ -63,11 +63,13 @@ def test_pure_packages_have_no_effects(path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "may_know"),
     [
-        ("evidence", {"evidence"}),
-        ("verdict", {"errors", "evidence", "verdict", "version"}),
-        ("report", {"evidence", "verdict", "report", "version"}),
-        ("github", {"errors", "evidence", "github", "version"}),
-        ("capture", {"capture", "errors", "evidence", "files"}),
+        ("evidence", {"evidence", "validation"}),
+        ("verdict", {"errors", "evidence", "policy", "validation", "verdict", "version"}),
+        ("policy", {"evidence", "policy", "validation"}),
+        ("validation", {"validation"}),
+        ("report", {"evidence", "policy", "verdict", "report", "version"}),
+        ("github", {"errors", "evidence", "github", "validation", "version"}),
+        ("capture", {"capture", "errors", "evidence", "files", "validation"}),
         ("action/runner.py", {"errors", "report"}),
     ],
 )

@@ -15,11 +15,11 @@ from referencing import Registry, Resource
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
 from freeze_gate.evidence.record import Record, RecordInvalid, encode_record, read_record
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
-from freeze_gate.policy_file import read_policy
-from freeze_gate.verdict.case import GREEN, Case
-from freeze_gate.verdict.decide import judge
+from freeze_gate.policy.file import read_policy
+from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.verdict.document import encode
-from freeze_gate.verdict.policy import STATES, Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import GREEN, Case
 from freeze_gate.verdict.table import RULES, FailureClass
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, case, pair, side
 

@@ -20,13 +20,13 @@ from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.kept import keep
 from freeze_gate.evidence.pairing import gather, pair_up
 from freeze_gate.evidence.side import Artifact, Other, Source
+from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.lines import four_lines
 from freeze_gate.shelf import Shelf
-from freeze_gate.verdict.case import Case, Result
-from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
-from freeze_gate.verdict.policy import Policy, PolicyReading
-from freeze_gate.verdict.stored import recompute
+from freeze_gate.verdict.document_reader import recompute
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case, Result
 from tests.builders.bundle import SAMPLE, Files, files, record, write, zipped
 from tests.builders.evidence import FREEZE, TODAY
 

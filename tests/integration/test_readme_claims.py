@@ -13,10 +13,10 @@ from freeze_gate.action.inputs import INPUTS
 from freeze_gate.evidence.checks import FLAKE_CHECKS
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, encode_record
-from freeze_gate.policy_file import MAX_POLICY_BYTES
+from freeze_gate.policy.file import MAX_POLICY_BYTES
+from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Policy
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.plan import MAX_TICKETS
-from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Policy
 from freeze_gate.verdict.table import RULES
 from tests.standin.state import Grant
 from tests.support.gate_job import OTHER_SAMPLE, Job, Outcome, api_calls, capture

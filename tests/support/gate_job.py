@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from freeze_gate import cli
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, Run, Transport, encode_record
-from freeze_gate.verdict.stored import recompute
+from freeze_gate.verdict.document_reader import recompute
 from tests.standin import Standin
 from tests.standin.state import Artifact
 from tests.standin.state import Run as WorkflowRun

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from freeze_gate import FailureClass, RunRecord, classify, freeze_allowed
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Bench, findings
 from freeze_gate.evidence.side import Fault, Other, Pair, Side
-from freeze_gate.verdict.case import GREEN, Verdict
-from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.policy.freezes import Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import GREEN, Verdict
 from freeze_gate.verdict.table import RULES, decide
 from tests.builders.evidence import X, Y, case, pair, side
 

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.policy_file import read_policy
-from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.policy import NOT_ASKED, Freeze, Policy, PolicyReading
+from freeze_gate.policy.file import read_policy
+from freeze_gate.policy.freezes import NOT_ASKED, Freeze, Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.table import FailureClass
 from tests.builders.evidence import FREEZE, TODAY, X, Y, case, pair
 

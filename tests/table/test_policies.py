@@ -7,9 +7,9 @@ from datetime import date
 
 import pytest
 
-from freeze_gate.policy_file import MAX_POLICY_BYTES, read_policy
-from freeze_gate.strict_yaml import NODES
-from freeze_gate.verdict.policy import Freeze, Policy, PolicyReading
+from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy
+from freeze_gate.policy.freezes import Freeze, Policy, PolicyReading
+from freeze_gate.validation.strict_yaml import NODES
 
 TODAY = date(2026, 11, 29)
 SHA = "0b5c" + "0" * 60

@@ -4,10 +4,10 @@ import pytest
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
+from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.advice import NEXT, WHY, next_step, seen, why
-from freeze_gate.verdict.case import GREEN, Case
-from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import GREEN, Case
 from freeze_gate.verdict.table import RULES
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, case, pair, side
 from tests.support.github_markdown import render

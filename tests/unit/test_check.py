@@ -17,9 +17,9 @@ from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, encode_record
 from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.github.budget import Clock
-from freeze_gate.verdict.case import Case
-from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import encode
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 SHA = "0b5c" + "0" * 60

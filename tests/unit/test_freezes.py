@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from freeze_gate.evidence.side import Pair
+from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.report.freezes import policy_part
-from freeze_gate.verdict.case import Case
-from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.policy import STATES, Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, case, pair
 from tests.support.github_markdown import plain_words, render
 

@@ -3,10 +3,10 @@
 import pytest
 
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.shape import whole
 from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
+from freeze_gate.validation.readers import whole
 
 SECRET = "ghs_0123456789"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from freeze_gate.evidence.side import Pair
 from freeze_gate.report.lines import CLOSED, four_lines
-from freeze_gate.verdict.decide import judge
+from freeze_gate.verdict.evaluate import judge
 from tests.builders.evidence import DRIFT, FLAKE, MISS, SPLIT, X, case, pair, side
 from tests.support.github_markdown import hostile
 

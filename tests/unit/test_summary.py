@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.lines import CLOSED, four_lines
 from freeze_gate.report.posted import MAX_BYTES as POSTED_BYTES
 from freeze_gate.report.summary import MAX_BYTES, summary, unreached
-from freeze_gate.verdict.case import Case
-from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, REPOSITORY, SPLIT, UNPROVEN, VIEW, Y, case, pair, side
 from tests.support.github_markdown import hostile, plain_words, render
 

@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.shape import FORBIDDEN
 from freeze_gate.github.credential import Token
+from freeze_gate.validation.readers import FORBIDDEN
 
 ATTEMPT: Final = "{attempt}"
 _SHOWN: Final = 60

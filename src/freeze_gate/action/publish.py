@@ -19,7 +19,7 @@ from freeze_gate.github.tickets import Ticket, Tracker
 from freeze_gate.report import posted as report
 from freeze_gate.report import ticket as text
 from freeze_gate.report.view import View
-from freeze_gate.verdict.case import Case
+from freeze_gate.verdict.models import Case
 from freeze_gate.verdict.plan import Plan
 
 

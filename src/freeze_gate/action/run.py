@@ -18,15 +18,15 @@ from freeze_gate.evidence.pairing import pair_up
 from freeze_gate.evidence.side import Source
 from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
+from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.announce import headline, outputs, told, unread, word
 from freeze_gate.report.posted import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.report.view import View
-from freeze_gate.verdict.case import Case, Result
-from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.plan import Plan, plan
-from freeze_gate.verdict.policy import PolicyReading
 from freeze_gate.verdict.table import FailureClass
 
 
@@ -92,7 +92,7 @@ class Gate(NamedTuple):
     def _policy(self) -> PolicyReading:
         file = read_file(self.api, self.inputs.policy)
         if file.state == "found":
-            from freeze_gate.policy_file import read_policy  # YAML is needed only where there is a policy
+            from freeze_gate.policy.file import read_policy  # YAML is needed only where there is a policy
 
             return read_policy(file.payload, self.inputs.policy, self.today)
         if file.state == "absent":

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from freeze_gate.capture.exchange import Outcome, is_success
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Sampler, Transport
-from freeze_gate.evidence.shape import FORBIDDEN
+from freeze_gate.validation.readers import FORBIDDEN
 
 _SECRET_PARTS: Final = re.compile(r"(?<=://)[^/?#]*@|[?#].*", re.DOTALL)
 _LONGEST_MODEL: Final = 200

@@ -6,7 +6,7 @@ from typing import Any, Final
 from freeze_gate.capture.calls import Call, leaves_stump
 from freeze_gate.capture.exchange import Outcome, is_success, status_outcome
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.shape import LARGEST
+from freeze_gate.validation.readers import LARGEST
 
 FAULT_OF_EXIT: Final = {
     5: "connection",  # the proxy's name is not found

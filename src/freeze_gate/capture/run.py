@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from freeze_gate.evidence.record import RECORD, Run
-from freeze_gate.evidence.shape import LARGEST, Problems
+from freeze_gate.validation.readers import LARGEST, Problems
 
 _VARIABLES: Final = {
     "repository": "GITHUB_REPOSITORY",

@@ -13,14 +13,14 @@ from freeze_gate.evidence.kept import Reading, Rows, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.files import write_file
+from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.advice import why
 from freeze_gate.report.escape import log
 from freeze_gate.report.lines import four_lines
 from freeze_gate.shelf import Shelf, whole
-from freeze_gate.verdict.case import Case, Result
-from freeze_gate.verdict.decide import judge
 from freeze_gate.verdict.document import pieces
-from freeze_gate.verdict.policy import PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
 
 
@@ -105,7 +105,7 @@ def _reading(path: Path, source: Source, rows: Rows, *, is_same: bool) -> Readin
 
 
 def _policy(path: Path, case: Case) -> PolicyReading:
-    from freeze_gate.policy_file import read_policy  # YAML is needed only where there is a policy and a flake
+    from freeze_gate.policy.file import read_policy  # YAML is needed only where there is a policy and a flake
 
     try:
         return read_policy(path.read_bytes(), log(path.name), case.today)

@@ -13,8 +13,8 @@ from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.report.escape import log
-from freeze_gate.verdict.statement import statement
-from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
+from freeze_gate.verdict.attestation import statement
+from freeze_gate.verdict.document_reader import DocumentInvalid, decode, recompute
 
 _SHOWN: Final = 20
 _ABSENT: Final = object()

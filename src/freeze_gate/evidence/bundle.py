@@ -7,9 +7,9 @@ from typing import BinaryIO, Final, NamedTuple
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Observed, Sha256, observe
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
-from freeze_gate.evidence.shape import FORBIDDEN
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import ArchiveError, Tree, reading
+from freeze_gate.validation.readers import FORBIDDEN
 
 _MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3

@@ -1,7 +1,7 @@
 """What a record may not say at the same time: claims that cannot both be true make it unusable, whichever is right."""
 
 from freeze_gate.evidence.record import TRANSIENT_STATUS, VERDICT_OF_OUTCOME, LengthChecks, Record
-from freeze_gate.evidence.shape import Problem, Problems
+from freeze_gate.validation.readers import Problem, Problems
 
 
 def contradictions(record: Record) -> Problems:

@@ -8,7 +8,7 @@ import json
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.shape import (
+from freeze_gate.validation.readers import (
     Detail,
     Problem,
     Problems,
@@ -20,7 +20,7 @@ from freeze_gate.evidence.shape import (
     text,
     whole,
 )
-from freeze_gate.evidence.strict_json import NotJson, read_json
+from freeze_gate.validation.strict_json import NotJson, read_json
 
 SCHEMA: Final = "freeze-gate/record/1"
 MAX_RECORD_BYTES: Final = 64 * 1024

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.evidence.shape import Problems, Reader, Shape, flag, of_type, optional, several, text, whole
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
+from freeze_gate.validation.readers import Problems, Reader, Shape, flag, of_type, optional, several, text, whole
 
 LAG: Final = (2.0, 4.0, 8.0)
 """Seconds between two looks at a listing that does not hold what was uploaded a moment ago."""

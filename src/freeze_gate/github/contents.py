@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.shape import Shape, choice, of_type, text
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
+from freeze_gate.validation.readers import Shape, choice, of_type, text
 
 _READ: Final = Purpose("read the file on the default branch", "contents: read")
 _ROOT: Final = Purpose("list the root of the default branch", "contents: read")

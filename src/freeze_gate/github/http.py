@@ -11,12 +11,12 @@ import urllib3
 from requests.utils import parse_header_links
 
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.shape import Problems, Reader, T
 from freeze_gate.github.address import checked_base, checked_repository, inside
 from freeze_gate.github.budget import REAL, Budget, Clock
 from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
 from freeze_gate.github.session import TIMEOUT, Session, cause
+from freeze_gate.validation.readers import Problems, Reader, T
 
 MAX_ANSWER_BYTES: Final = 32 << 20
 """A page of a hundred issues with the longest bodies, every character of four bytes, is 26 MB."""

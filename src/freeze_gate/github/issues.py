@@ -2,9 +2,9 @@
 
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.evidence.shape import Shape, choice, of_type, optional, text, whole
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import PAGE, Api, read
+from freeze_gate.validation.readers import Shape, choice, of_type, optional, text, whole
 
 _LIST: Final = Purpose("list the issues", "issues: write")
 _GET: Final = Purpose("read the refresh ticket", "issues: write")

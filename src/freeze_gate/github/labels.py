@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from freeze_gate.evidence.shape import Shape, of_type, several
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
+from freeze_gate.validation.readers import Shape, of_type, several
 
 _ADD: Final = Purpose("add the label", "issues: write")
 _LABELS: Final = several(Shape(lambda **found: found["name"], {"name": of_type(str, "a string")}))

@@ -2,9 +2,9 @@
 
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.evidence.shape import Shape, choice, of_type, optional, several, text, whole
 from freeze_gate.github.failure import Purpose
 from freeze_gate.github.http import Api, read
+from freeze_gate.validation.readers import Shape, choice, of_type, optional, several, text, whole
 
 _GET: Final = Purpose("describe the pull request", "pull-requests: read")
 _LIST: Final = Purpose("list the pull requests of the branch", "pull-requests: read")

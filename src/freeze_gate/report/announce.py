@@ -7,7 +7,7 @@ from freeze_gate.evidence.side import Artifact
 from freeze_gate.report.lines import MISSING
 from freeze_gate.report.posted import Posted
 from freeze_gate.report.view import View
-from freeze_gate.verdict.case import Result
+from freeze_gate.verdict.models import Result
 
 
 def outputs(result: Result, pull_request: int | None, verdict_file: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from freeze_gate.report.escape import one_line
-from freeze_gate.verdict.case import Result
+from freeze_gate.verdict.models import Result
 from freeze_gate.verdict.table import FailureClass
 
 MISSING: Final = "missing"

@@ -12,7 +12,7 @@ from freeze_gate.report.freezes import policy_part
 from freeze_gate.report.lines import CLOSED, MISSING, four_lines
 from freeze_gate.report.sides import side_by_side
 from freeze_gate.report.view import View
-from freeze_gate.verdict.case import Case, Result, Verdict
+from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass
 
 MAX_BYTES: Final = 800 * 1024

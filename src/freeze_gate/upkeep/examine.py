@@ -20,10 +20,10 @@ from freeze_gate.evidence.record import (
 )
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import reading
-from freeze_gate.policy_file import read_policy
+from freeze_gate.policy.file import read_policy
+from freeze_gate.policy.freezes import lapse, too_long
 from freeze_gate.verdict.document import MAX_BYTES
-from freeze_gate.verdict.policy import lapse, too_long
-from freeze_gate.verdict.stored import DocumentInvalid, recompute
+from freeze_gate.verdict.document_reader import DocumentInvalid, recompute
 
 _ZIP: Final = b"PK"
 _IN_DETAIL: Final = frozenset({"record-invalid", "record-contradiction"})

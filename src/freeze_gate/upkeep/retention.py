@@ -16,8 +16,8 @@ from typing import Final, NamedTuple, NoReturn
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
+from freeze_gate.policy.freezes import Policy
 from freeze_gate.report.escape import log
-from freeze_gate.verdict.policy import Policy
 
 _PIN: Final = re.compile(r"([0-9a-f]{64})(\.[A-Za-z0-9_+=-]{1,32}){0,4}")
 _FOLDER: Final = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from freeze_gate.errors import FreezeGateError
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, in_force
 from freeze_gate.evidence.side import Side, Source
-from freeze_gate.verdict.case import Case, Result, Verdict
+from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
 
 SCHEMA: Final = "freeze-gate/verdict/1"

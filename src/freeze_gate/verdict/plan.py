@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from freeze_gate.verdict.case import Case, Result
+from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
 
 MAX_TICKETS: Final = 5

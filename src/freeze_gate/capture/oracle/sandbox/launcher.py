@@ -18,7 +18,7 @@ from typing import IO, Final, NamedTuple
 import freeze_gate
 from freeze_gate.capture.oracle.sandbox.linux import Refused
 from freeze_gate.capture.oracle.sandbox.protocol import STREAMS, Channel, Ending, Lost, Order, Seal
-from freeze_gate.evidence.shape import FORBIDDEN
+from freeze_gate.validation.readers import FORBIDDEN
 
 _PACKAGES: Final = str(Path(freeze_gate.__file__).resolve().parents[1])
 _PROGRAM: Final = (

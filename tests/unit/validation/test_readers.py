@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from freeze_gate.evidence.shape import (
+from freeze_gate.validation.readers import (
     LARGEST,
     Detail,
     Problem,

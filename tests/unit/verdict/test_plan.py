@@ -3,9 +3,9 @@
 import pytest
 
 from freeze_gate.evidence.side import Pair
-from freeze_gate.verdict.decide import judge
+from freeze_gate.policy.freezes import Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.plan import MAX_TICKETS, Plan, plan
-from freeze_gate.verdict.policy import Policy, PolicyReading
 from tests.builders import evidence as samples
 
 MUTED = PolicyReading("read", Policy(freezes=(samples.FREEZE,)))

@@ -4,7 +4,7 @@ import json
 from math import isinf
 from typing import Any, Final, NoReturn
 
-from freeze_gate.evidence.shape import holds_forbidden
+from freeze_gate.validation.readers import holds_forbidden
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 

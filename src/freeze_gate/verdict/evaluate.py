@@ -17,8 +17,8 @@ from freeze_gate.evidence.checks import (
 )
 from freeze_gate.evidence.made import Made
 from freeze_gate.evidence.side import Other, Pair, Side
-from freeze_gate.verdict.case import GREEN, Case, Result, Verdict
-from freeze_gate.verdict.policy import FreezeStatus, freeze_status
+from freeze_gate.policy.freezes import FreezeStatus, freeze_status
+from freeze_gate.verdict.models import GREEN, Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass, RunRecord, decide, freeze_allowed
 from freeze_gate.version import RULES_VERSION
 

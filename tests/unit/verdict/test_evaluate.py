@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Observed
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
-from freeze_gate.verdict.case import GREEN
-from freeze_gate.verdict.decide import judge
-from freeze_gate.verdict.policy import Policy, PolicyReading
+from freeze_gate.policy.freezes import Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import GREEN
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, Y, case, pair, side
 
 GREEN_PAIR = pair()

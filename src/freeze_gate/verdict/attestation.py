@@ -5,8 +5,8 @@ https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 
 from typing import Any, Final
 
-from freeze_gate.verdict.case import Case
 from freeze_gate.verdict.document import canonical
+from freeze_gate.verdict.models import Case
 
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "urn:freeze-gate:verdict:1"

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
-from freeze_gate.verdict.case import Case
-from freeze_gate.verdict.decide import judge
+from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.document import Header, TooLargeError, encode
-from freeze_gate.verdict.policy import Policy, PolicyReading
-from freeze_gate.verdict.stored import DocumentInvalid, decode, recompute
+from freeze_gate.verdict.document_reader import DocumentInvalid, decode, recompute
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION, VERSION
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, case, pair, side
 
-GOLDEN = Path(__file__).parent.parent / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 DOCUMENTS = sorted(GOLDEN.glob("*--*/verdict.json"))
 
 RICH = case(

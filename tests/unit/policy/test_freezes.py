@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.verdict.policy import (
+from freeze_gate.policy.freezes import (
     ACTIVE,
     NOT_ASKED,
     STATES,

@@ -5,9 +5,9 @@ from datetime import date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.shape import FORBIDDEN
-from freeze_gate.policy_file import read_policy
-from freeze_gate.verdict.policy import Policy
+from freeze_gate.policy.file import read_policy
+from freeze_gate.policy.freezes import Policy
+from freeze_gate.validation.readers import FORBIDDEN
 
 TODAY = date(2026, 11, 29)
 ENTRY = ("freezes:\n", "  - ", "    fixture_id: a\n", "    added: 2026-11-20\n", "    owner: '", "retention: {x: ", "}")

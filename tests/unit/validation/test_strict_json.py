@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.strict_json import NotJson, read_json
+from freeze_gate.validation.strict_json import NotJson, read_json
 
 
 def test_a_byte_order_mark_and_any_layout_are_tolerated() -> None:

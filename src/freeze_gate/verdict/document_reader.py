@@ -6,7 +6,9 @@ from freeze_gate.evidence.checks import EVIDENCE_CHECKS
 from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import RECORD, mismatches
-from freeze_gate.evidence.shape import (
+from freeze_gate.evidence.side import Artifact, Fault, Other, Pair, Side, Source
+from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading
+from freeze_gate.validation.readers import (
     Problem,
     Problems,
     Reader,
@@ -19,12 +21,10 @@ from freeze_gate.evidence.shape import (
     text,
     whole,
 )
-from freeze_gate.evidence.side import Artifact, Fault, Other, Pair, Side, Source
-from freeze_gate.evidence.strict_json import NotJson, read_json
-from freeze_gate.verdict.case import Case
-from freeze_gate.verdict.decide import judge
+from freeze_gate.validation.strict_json import NotJson, read_json
 from freeze_gate.verdict.document import MAX_BYTES, SCHEMA, Header, encode
-from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading
+from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION
 
 _DEPTH: Final = 8  # the document, case, pairs, a pair, its side, the record, its transport, the transport's checks

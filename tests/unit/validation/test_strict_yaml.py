@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.strict_yaml import Flaw, Word, read_yaml
+from freeze_gate.validation.strict_yaml import Flaw, Word, read_yaml
 
 KEYS = st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True)
 TEXTS = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=20)

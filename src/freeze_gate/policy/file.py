@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
-from freeze_gate.evidence.shape import (
+from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlap
+from freeze_gate.validation.readers import (
     Problem,
     Problems,
     Reader,
@@ -22,8 +23,7 @@ from freeze_gate.evidence.shape import (
     text,
     whole,
 )
-from freeze_gate.strict_yaml import Flaw, Reading, Word, below, read_yaml
-from freeze_gate.verdict.policy import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlap
+from freeze_gate.validation.strict_yaml import Flaw, Reading, Word, below, read_yaml
 
 SCHEMA: Final = "freeze-gate/policy/1"
 
@@ -41,7 +41,7 @@ def read_policy(payload: bytes, name: str, today: date) -> PolicyReading:
     Each problem is one line, `name:line: address: what is wrong; what is allowed`; besides `name` it quotes nothing but
     plain keys. `today` is the UTC date: an entry that claims to be added later makes the file unusable, as every other
     broken rule does. Only a horizon beyond `max_freeze_days` is left to the use of the entry
-    (`verdict.policy.too_long`), so that the limit can be lowered beside entries that lapsed under the old one.
+    (`policy.freezes.too_long`), so that the limit can be lowered beside entries that lapsed under the old one.
     """
     sha = hashlib.sha1(b"blob %d\0" % len(payload) + payload, usedforsecurity=False).hexdigest()
     if len(payload) > MAX_POLICY_BYTES:

@@ -1,0 +1,1 @@
+"""What reviewers decided: the freezes, and the file that they stand in. Only reading the file needs YAML."""

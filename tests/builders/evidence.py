@@ -7,7 +7,7 @@ from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.record import LengthChecks, Oracle, Record, Run, Sampler, Transport
 from freeze_gate.evidence.side import Artifact, Pair, Side, Source
 from freeze_gate.policy.freezes import Freeze
-from freeze_gate.report.view import View
+from freeze_gate.report.context import View
 from freeze_gate.verdict.models import Case
 
 X: Final = Sha256.of(b"x")

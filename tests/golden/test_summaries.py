@@ -12,9 +12,9 @@ import pytest
 from freeze_gate.evidence.difference import Difference
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
-from freeze_gate.report.posted import PLANNED, Posted, Ticket, posted
+from freeze_gate.report.published import PLANNED, Posted, Ticket, posted
+from freeze_gate.report.refresh_ticket import Drift, body
 from freeze_gate.report.summary import summary, unreached
-from freeze_gate.report.ticket import Drift, body
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, Y, case, pair, side

@@ -58,7 +58,7 @@ def bug(error: Exception) -> str:
 
 
 def _closing(message: str) -> str:
+    from freeze_gate.report.context import View
     from freeze_gate.report.summary import unreached  # after the closed outputs: importing takes time
-    from freeze_gate.report.view import View
 
     return unreached(message, View())

@@ -16,9 +16,9 @@ from freeze_gate.github.http import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.tickets import Posted as TicketPosted
 from freeze_gate.github.tickets import Ticket, Tracker
-from freeze_gate.report import posted as report
-from freeze_gate.report import ticket as text
-from freeze_gate.report.view import View
+from freeze_gate.report import published as report
+from freeze_gate.report import refresh_ticket as text
+from freeze_gate.report.context import View
 from freeze_gate.verdict.models import Case
 from freeze_gate.verdict.plan import Plan
 

@@ -19,10 +19,10 @@ from freeze_gate.evidence.side import Source
 from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
 from freeze_gate.policy.freezes import PolicyReading
-from freeze_gate.report.announce import headline, outputs, told, unread, word
-from freeze_gate.report.posted import posted
+from freeze_gate.report.context import View
+from freeze_gate.report.outputs import headline, outputs, told, unread, word
+from freeze_gate.report.published import posted
 from freeze_gate.report.summary import summary
-from freeze_gate.report.view import View
 from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case, Result

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
+from freeze_gate.maintenance.validate import examine
 from freeze_gate.report.escape import log
-from freeze_gate.upkeep.examine import examine
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

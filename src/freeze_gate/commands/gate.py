@@ -64,7 +64,7 @@ def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.files import write_file
     from freeze_gate.github.download import Downloads
     from freeze_gate.github.http import Api
-    from freeze_gate.report.view import View
+    from freeze_gate.report.context import View
     from freeze_gate.shelf import Shelf
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)

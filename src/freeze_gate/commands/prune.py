@@ -8,10 +8,10 @@ from pathlib import Path
 from freeze_gate.capture.store import Store
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
+from freeze_gate.maintenance.prune import fixture_store
 from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy
 from freeze_gate.policy.freezes import Policy
 from freeze_gate.report.escape import log
-from freeze_gate.upkeep.retention import fixture_store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

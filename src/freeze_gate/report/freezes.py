@@ -9,10 +9,10 @@ from typing import Final
 from freeze_gate.evidence.side import Pair
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.advice import proven
-from freeze_gate.report.blocks import bullets
+from freeze_gate.report.context import View
 from freeze_gate.report.escape import code, fence, markdown
 from freeze_gate.report.lines import MISSING
-from freeze_gate.report.view import View
+from freeze_gate.report.markdown import bullets
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass
 

@@ -6,12 +6,12 @@ from typing import Final
 
 from freeze_gate.evidence.side import Other
 from freeze_gate.report.advice import next_step, seen, why
-from freeze_gate.report.blocks import bullets, fit, table
+from freeze_gate.report.comparison import side_by_side
+from freeze_gate.report.context import View
 from freeze_gate.report.escape import code, fence, markdown
 from freeze_gate.report.freezes import policy_part
 from freeze_gate.report.lines import CLOSED, MISSING, four_lines
-from freeze_gate.report.sides import side_by_side
-from freeze_gate.report.view import View
+from freeze_gate.report.markdown import bullets, fit, table
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass
 

@@ -4,7 +4,7 @@ import pytest
 
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
-from freeze_gate.report.sides import side_by_side
+from freeze_gate.report.comparison import side_by_side
 from tests.builders.evidence import VIEW, X, Y, pair, side
 
 

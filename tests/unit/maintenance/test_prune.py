@@ -15,8 +15,8 @@ from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, encode_record
 from freeze_gate.github.budget import Clock
+from freeze_gate.maintenance.prune import fixture_store
 from freeze_gate.policy.file import read_policy
-from freeze_gate.upkeep.retention import fixture_store
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 DAY = 86_400

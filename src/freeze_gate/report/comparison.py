@@ -5,9 +5,9 @@ from typing import Final
 
 from freeze_gate.evidence.record import Record
 from freeze_gate.evidence.side import Pair, Side
-from freeze_gate.report.blocks import table
+from freeze_gate.report.context import View
 from freeze_gate.report.escape import code, link, markdown
-from freeze_gate.report.view import View
+from freeze_gate.report.markdown import table
 
 UNKNOWN: Final = "-"
 _SILENT: Final = ""  # unknown, and not worth a row where the other side does not know either

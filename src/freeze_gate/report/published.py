@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
-from freeze_gate.report.blocks import bullets, fit
+from freeze_gate.report.context import View
 from freeze_gate.report.escape import code, markdown
-from freeze_gate.report.view import View
+from freeze_gate.report.markdown import bullets, fit
 
 MAX_BYTES: Final = 90 * 1024
 """With the summary before it, under the 900 KiB that are promised."""

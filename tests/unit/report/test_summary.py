@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.lines import CLOSED, four_lines
-from freeze_gate.report.posted import MAX_BYTES as POSTED_BYTES
+from freeze_gate.report.published import MAX_BYTES as POSTED_BYTES
 from freeze_gate.report.summary import MAX_BYTES, summary, unreached
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case

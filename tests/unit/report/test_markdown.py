@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.report.blocks import bullets, fit, table
+from freeze_gate.report.markdown import bullets, fit, table
 
 
 def test_a_table_has_a_head_a_rule_and_rows() -> None:

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.difference import Difference
 from freeze_gate.evidence.side import Pair, Side
-from freeze_gate.report.blocks import bullets, fit, table
+from freeze_gate.report.comparison import number, side_by_side
+from freeze_gate.report.context import View
 from freeze_gate.report.escape import code, fence, one_line
 from freeze_gate.report.lines import MISSING
-from freeze_gate.report.sides import number, side_by_side
-from freeze_gate.report.view import View
+from freeze_gate.report.markdown import bullets, fit, table
 
 MAX_CHARACTERS: Final = 59_000
 """GitHub refuses a body of more than 65,536; a person may want to add something."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.side import Artifact
+from freeze_gate.report.context import View
 from freeze_gate.report.lines import MISSING
-from freeze_gate.report.posted import Posted
-from freeze_gate.report.view import View
+from freeze_gate.report.published import Posted
 from freeze_gate.verdict.models import Result
 
 

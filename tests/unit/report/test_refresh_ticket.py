@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from freeze_gate.evidence.difference import Difference, difference
 from freeze_gate.evidence.side import Pair
-from freeze_gate.report.ticket import (
+from freeze_gate.report.refresh_ticket import (
     MAX_CHARACTERS,
     MAX_SIGHTINGS,
     Drift,

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from freeze_gate.report.posted import MAX_BYTES, PLANNED, Posted, Ticket, posted
+from freeze_gate.report.published import MAX_BYTES, PLANNED, Posted, Ticket, posted
 from tests.builders.evidence import VIEW
 from tests.support.github_markdown import hostile, plain_words, render
 

@@ -6,7 +6,7 @@ from freeze_gate.errors import UsageError
 from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
-from freeze_gate.validation.readers import whole
+from freeze_gate.validation.readers import integer
 
 SECRET = "ghs_0123456789"
 
@@ -61,6 +61,6 @@ def test_a_bundle_of_certificates_that_is_not_there_is_said(monkeypatch: pytest.
 def test_an_answer_of_another_shape_is_an_error_that_quotes_nothing() -> None:
     """What is wrong is named by its address, the value stays unsaid."""
     with pytest.raises(ApiError, match="not of the documented shape, asked to count: must be a whole number") as caught:
-        read(whole(1), "::error::x", Purpose("count", "actions: read"))
+        read(integer(1), "::error::x", Purpose("count", "actions: read"))
     assert caught.value.kind == "shape"
     assert "::" not in str(caught.value)

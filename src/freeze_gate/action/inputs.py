@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import UsageError
 from freeze_gate.github.credential import Token
-from freeze_gate.validation.readers import FORBIDDEN
+from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 ATTEMPT: Final = "{attempt}"
 _SHOWN: Final = 60
@@ -45,7 +45,7 @@ def _line(allowed: str, pattern: str) -> Callable[[str], str]:
     matches = re.compile(pattern).fullmatch
 
     def read(value: str) -> str:
-        if FORBIDDEN.search(value) or not matches(value):
+        if CONTROL_CHARACTERS.search(value) or not matches(value):
             raise ValueError(allowed)
         return value
 
@@ -75,7 +75,7 @@ def _fail_on(value: str) -> str:
 
 def _path(value: str) -> str:
     path = PurePosixPath(value)
-    if FORBIDDEN.search(value) or path.is_absolute() or "\\" in value or not path.parts or ".." in path.parts:
+    if CONTROL_CHARACTERS.search(value) or path.is_absolute() or "\\" in value or not path.parts or ".." in path.parts:
         raise ValueError("a relative path with / between its parts and no ..")
     return str(path)
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from freeze_gate.capture.exchange import Outcome, is_success
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Sampler, Transport
-from freeze_gate.validation.readers import FORBIDDEN
+from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _SECRET_PARTS: Final = re.compile(r"(?<=://)[^/?#]*@|[?#].*", re.DOTALL)
 _LONGEST_MODEL: Final = 200
@@ -47,7 +47,7 @@ def _model(body: bytes) -> str | None:
     except (ValueError, RecursionError):
         return None
     model = parsed.get("model") if isinstance(parsed, dict) else None
-    fits = isinstance(model, str) and 0 < len(model) <= _LONGEST_MODEL and not FORBIDDEN.search(model)
+    fits = isinstance(model, str) and 0 < len(model) <= _LONGEST_MODEL and not CONTROL_CHARACTERS.search(model)
     return model if fits else None
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from freeze_gate.capture.calls import Call, leaves_stump
 from freeze_gate.capture.exchange import Outcome, is_success, status_outcome
 from freeze_gate.errors import UsageError
-from freeze_gate.validation.readers import LARGEST
+from freeze_gate.validation.readers import MAX_SAFE_INTEGER
 
 FAULT_OF_EXIT: Final = {
     5: "connection",  # the proxy's name is not found
@@ -74,6 +74,6 @@ def reported(
 def _number(said: dict[str, Any], name: str) -> int | None:
     """Read a whole number; older versions of curl print sizes as 14.000."""
     value = said.get(name)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MAX_SAFE_INTEGER:
         return None
     return int(value) if value == int(value) else None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from freeze_gate.evidence.record import RECORD, Run
-from freeze_gate.validation.readers import LARGEST, Problems
+from freeze_gate.validation.readers import MAX_SAFE_INTEGER, Problems
 
 _VARIABLES: Final = {
     "repository": "GITHUB_REPOSITORY",
@@ -51,6 +51,6 @@ def _known(field: str, text: str | None) -> Any:
 
 
 def _number(text: str) -> int | None:
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))):
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_SAFE_INTEGER))):
         return None
     return int(text)

@@ -9,7 +9,7 @@ from freeze_gate.evidence.digest import Observed, Sha256, observe
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import ArchiveError, Tree, reading
-from freeze_gate.validation.readers import FORBIDDEN
+from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3
@@ -33,7 +33,7 @@ def record_files(tree: Tree) -> Iterator[RecordFile]:
 
 def printable_id(stem: str) -> str:
     """Make a file name fit to stand for a fixture id. What it changes, it changes to what is no fixture id."""
-    plain = FORBIDDEN.sub("?", stem) or "?"
+    plain = CONTROL_CHARACTERS.sub("?", stem) or "?"
     return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
 
 

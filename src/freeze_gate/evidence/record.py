@@ -10,15 +10,15 @@ from typing import Any, Final, NamedTuple
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.validation.readers import (
     Detail,
+    ObjectReader,
     Problem,
     Problems,
-    Shape,
-    choice,
-    flag,
-    optional,
+    boolean,
+    integer,
+    nullable,
+    one_of,
     seconds,
     text,
-    whole,
 )
 from freeze_gate.validation.strict_json import NotJson, read_json
 
@@ -106,49 +106,49 @@ class Record(NamedTuple):
 _sha256: Final = text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)
 _capture_id: Final = text("32 lower-case hexadecimal characters", r"[0-9a-f]{32}")
 _TIME: Final = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z"
-_verdict: Final = optional(flag)
-_count: Final = optional(whole())
+_verdict: Final = nullable(boolean)
+_count: Final = nullable(integer())
 
-_CHECKS: Final = Shape(LengthChecks, {"min_bytes": _count, "max_bytes": _count, "ends_with": optional(text())})
-_TRANSPORT: Final = Shape(
+_CHECKS: Final = ObjectReader(LengthChecks, {"min_bytes": _count, "max_bytes": _count, "ends_with": nullable(text())})
+_TRANSPORT: Final = ObjectReader(
     Transport,
     {
-        "status_code": optional(whole(100, 999)),
-        "timed_out": optional(flag),
+        "status_code": nullable(integer(100, 999)),
+        "timed_out": nullable(boolean),
         "retry_count": _count,
-        "fault": optional(choice(*FAULTS)),
-        "pin_complete": optional(flag),
+        "fault": nullable(one_of(*FAULTS)),
+        "pin_complete": nullable(boolean),
         "bytes_received": _count,
         "bytes_declared": _count,
         "checks": Detail(_CHECKS),
     },
 )
-_ORACLE: Final = Shape(
+_ORACLE: Final = ObjectReader(
     Oracle,
     {
-        "outcome": optional(choice(*OUTCOMES)),
+        "outcome": nullable(one_of(*OUTCOMES)),
         "exit_code": _count,
-        "fixture_sha256": optional(_sha256),
-        "egress": optional(choice("sealed", "open")),
+        "fixture_sha256": nullable(_sha256),
+        "egress": nullable(one_of("sealed", "open")),
         "egress_attempts": _count,
         "runs": _count,
-        "seconds": optional(seconds),
+        "seconds": nullable(seconds),
     },
 )
-_RUN: Final = Shape(
+_RUN: Final = ObjectReader(
     Run,
     {
-        "repository": optional(text("owner/name", r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")),
-        "run_id": optional(whole(1)),
-        "run_attempt": optional(whole(1)),
-        "job": optional(text()),
-        "commit": optional(text("40 lower-case hexadecimal characters", r"[0-9a-f]{40}")),
-        "capture_id": optional(_capture_id),
-        "replay_of": optional(_capture_id),
-        "recorded_at": optional(text("a UTC time such as 2026-11-29T12:00:00Z", _TIME)),
+        "repository": nullable(text("owner/name", r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")),
+        "run_id": nullable(integer(1)),
+        "run_attempt": nullable(integer(1)),
+        "job": nullable(text()),
+        "commit": nullable(text("40 lower-case hexadecimal characters", r"[0-9a-f]{40}")),
+        "capture_id": nullable(_capture_id),
+        "replay_of": nullable(_capture_id),
+        "recorded_at": nullable(text("a UTC time such as 2026-11-29T12:00:00Z", _TIME)),
     },
 )
-_SAMPLER: Final = Shape(Sampler, {"model": optional(text()), "request_sha256": optional(_sha256)})
+_SAMPLER: Final = ObjectReader(Sampler, {"model": nullable(text()), "request_sha256": nullable(_sha256)})
 
 
 _plain_path: Final = text("a relative path of letters, digits and ._+=/-", r"[A-Za-z0-9._+=/-]{1,512}")
@@ -162,12 +162,12 @@ def fixture_path(value: Any, address: str, problems: Problems) -> str:
     return path
 
 
-RECORD: Final = Shape(
+RECORD: Final = ObjectReader(
     Record,
     {
         "fixture_id": text("letters, digits, dots, underscores and hyphens, 128 at most", FIXTURE_ID),
-        "fixture_sha256": optional(_sha256),
-        "fixture_path": optional(fixture_path),
+        "fixture_sha256": nullable(_sha256),
+        "fixture_path": nullable(fixture_path),
         "oracle_passed": _verdict,
         "transport_ok": _verdict,
         "transport": Detail(_TRANSPORT),

@@ -6,7 +6,17 @@ from typing import Any, Final, NamedTuple
 from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
-from freeze_gate.validation.readers import Problems, Reader, Shape, flag, of_type, optional, several, text, whole
+from freeze_gate.validation.readers import (
+    ObjectReader,
+    Problems,
+    Reader,
+    boolean,
+    integer,
+    list_of,
+    nullable,
+    of_type,
+    text,
+)
 
 LAG: Final = (2.0, 4.0, 8.0)
 """Seconds between two looks at a listing that does not hold what was uploaded a moment ago."""
@@ -38,19 +48,19 @@ class _Origin(NamedTuple):
     head_sha: str | None = None
 
 
-_id: Final = whole(1)
+_id: Final = integer(1)
 _sha: Final = text("a commit", r"[0-9a-f]{40,64}")
 _time: Final = text("a UTC time such as 2026-11-29T12:00:00Z", _TIME, lambda time: f"{time[:19]}Z")  # to the second
 _name: Final = text("a name", r".{1,1000}")
 
-_ORIGIN: Final = Shape(
+_ORIGIN: Final = ObjectReader(
     _Origin,
     {
-        "id": optional(_id),
-        "repository_id": optional(_id),
-        "head_repository_id": optional(_id),
-        "head_branch": optional(_name),
-        "head_sha": optional(_sha),
+        "id": nullable(_id),
+        "repository_id": nullable(_id),
+        "head_repository_id": nullable(_id),
+        "head_branch": nullable(_name),
+        "head_sha": nullable(_sha),
     },
 )
 
@@ -63,13 +73,13 @@ def _artifact(size_in_bytes: int, workflow_run: _Origin | None, **said: Any) -> 
 _FIELDS: Final[dict[str, Reader[Any]]] = {
     "id": _id,
     "name": _name,
-    "size_in_bytes": whole(),
-    "expired": flag,
-    "created_at": optional(_time),
-    "digest": optional(_name),
-    "workflow_run": optional(_ORIGIN),
+    "size_in_bytes": integer(),
+    "expired": boolean,
+    "created_at": nullable(_time),
+    "digest": nullable(_name),
+    "workflow_run": nullable(_ORIGIN),
 }
-_ARTIFACT: Final = Shape(_artifact, _FIELDS)
+_ARTIFACT: Final = ObjectReader(_artifact, _FIELDS)
 
 
 class _Listing(NamedTuple):
@@ -78,24 +88,24 @@ class _Listing(NamedTuple):
 
 
 # Any job of the run may upload under any name. One that no input can be must not stop the gate: it is left out below.
-_LISTED: Final = Shape(_artifact, {**_FIELDS, "name": of_type(str, "a string")})
-_LISTING: Final = Shape(_Listing, {"total_count": whole(), "artifacts": several(_LISTED)})
+_LISTED: Final = ObjectReader(_artifact, {**_FIELDS, "name": of_type(str, "a string")})
+_LISTING: Final = ObjectReader(_Listing, {"total_count": integer(), "artifacts": list_of(_LISTED)})
 
 
 def _run_facts(run_started_at: str | None, run_attempt: int, head_repository: int | None, **said: Any) -> RunFacts:
     return RunFacts(attempt=run_attempt, started_at=run_started_at, head_repository_id=head_repository, **said)
 
 
-_RUN_FACTS: Final = Shape(
+_RUN_FACTS: Final = ObjectReader(
     _run_facts,
     {
         "id": _id,
         "run_attempt": _id,
-        "run_started_at": optional(_time),
+        "run_started_at": nullable(_time),
         "event": _name,
         "head_sha": _sha,
-        "head_branch": optional(_name),
-        "head_repository": optional(Shape(lambda **found: found["id"], {"id": _id})),
+        "head_branch": nullable(_name),
+        "head_repository": nullable(ObjectReader(lambda **found: found["id"], {"id": _id})),
     },
 )
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from freeze_gate.errors import UsageError
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
-from freeze_gate.validation.readers import Shape, choice, of_type, text
+from freeze_gate.validation.readers import ObjectReader, of_type, one_of, text
 
 _READ: Final = Purpose("read the file on the default branch", "contents: read")
 _ROOT: Final = Purpose("list the root of the default branch", "contents: read")
@@ -31,11 +31,11 @@ class _Entry(NamedTuple):
     content: str
 
 
-_ENTRY: Final = Shape(
+_ENTRY: Final = ObjectReader(
     lambda **found: _Entry(found["sha"], found["content"]),
     {
-        "type": choice("file"),
-        "encoding": choice("base64"),  # GitHub says "none" beyond 1 MB
+        "type": one_of("file"),
+        "encoding": one_of("base64"),  # GitHub says "none" beyond 1 MB
         "sha": text("a blob", r"[0-9a-f]{40,64}"),
         "content": of_type(str, "a string"),
     },

@@ -4,7 +4,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import PAGE, Api, read
-from freeze_gate.validation.readers import Shape, choice, of_type, optional, text, whole
+from freeze_gate.validation.readers import ObjectReader, integer, nullable, of_type, one_of, text
 
 _LIST: Final = Purpose("list the issues", "issues: write")
 _GET: Final = Purpose("read the refresh ticket", "issues: write")
@@ -35,7 +35,7 @@ _any_text: Final = of_type(str, "a string")
 def _label(value: Any, address: str, problems: Any) -> str:
     """Read a label: an object with a name or, in old answers, the name itself."""
     name = value.get("name") if type(value) is dict else value
-    return optional(_any_text)(name, address, problems) or ""
+    return nullable(_any_text)(name, address, problems) or ""
 
 
 def _labels(value: Any, address: str, problems: Any) -> tuple[str, ...]:
@@ -55,15 +55,15 @@ def _issue(**said: Any) -> Issue:
     )
 
 
-_ISSUE: Final = Shape(
+_ISSUE: Final = ObjectReader(
     _issue,
     {
-        "number": whole(1),
+        "number": integer(1),
         "html_url": text("a URL", r"https?://[!#-;=?-_a-z~]{1,2000}"),
-        "user": optional(Shape(lambda **found: found["login"], {"login": _any_text})),
-        "body": optional(_any_text),
-        "state": choice("open", "closed"),
-        "state_reason": optional(_any_text),
+        "user": nullable(ObjectReader(lambda **found: found["login"], {"login": _any_text})),
+        "body": nullable(_any_text),
+        "state": one_of("open", "closed"),
+        "state_reason": nullable(_any_text),
         "labels": _labels,
     },
 )

@@ -4,10 +4,10 @@ from typing import Final
 
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
-from freeze_gate.validation.readers import Shape, of_type, several
+from freeze_gate.validation.readers import ObjectReader, list_of, of_type
 
 _ADD: Final = Purpose("add the label", "issues: write")
-_LABELS: Final = several(Shape(lambda **found: found["name"], {"name": of_type(str, "a string")}))
+_LABELS: Final = list_of(ObjectReader(lambda **found: found["name"], {"name": of_type(str, "a string")}))
 
 
 def add_label(api: Api, number: int, label: str) -> None:

@@ -4,7 +4,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.github.failure import Purpose
 from freeze_gate.github.http import Api, read
-from freeze_gate.validation.readers import Shape, choice, of_type, optional, several, text, whole
+from freeze_gate.validation.readers import ObjectReader, integer, list_of, nullable, of_type, one_of, text
 
 _GET: Final = Purpose("describe the pull request", "pull-requests: read")
 _LIST: Final = Purpose("list the pull requests of the branch", "pull-requests: read")
@@ -30,10 +30,10 @@ class _End(NamedTuple):
 
 
 _any_text: Final = of_type(str, "a string")
-_REPOSITORY: Final = Shape(lambda **found: found["id"], {"id": whole(1)})
-_END: Final = Shape(
+_REPOSITORY: Final = ObjectReader(lambda **found: found["id"], {"id": integer(1)})
+_END: Final = ObjectReader(
     _End,
-    {"sha": text("a commit", r"[0-9a-f]{40,64}"), "ref": text("a ref", r".{1,1000}"), "repo": optional(_REPOSITORY)},
+    {"sha": text("a commit", r"[0-9a-f]{40,64}"), "ref": text("a ref", r".{1,1000}"), "repo": nullable(_REPOSITORY)},
 )
 _NOWHERE: Final = _End("", "", None)
 
@@ -43,17 +43,17 @@ def _pull(number: int, state: str, labels: tuple[str, ...], head: _End | None, b
     return Pull(number, state == "open", head.sha, head.ref, head.repo, base.repo, labels)
 
 
-_PULL: Final = Shape(
+_PULL: Final = ObjectReader(
     _pull,
     {
-        "number": whole(1),
-        "state": choice("open", "closed"),
-        "labels": several(Shape(lambda **found: found["name"], {"name": _any_text})),
+        "number": integer(1),
+        "state": one_of("open", "closed"),
+        "labels": list_of(ObjectReader(lambda **found: found["name"], {"name": _any_text})),
         "head": _END,
         "base": _END,
     },
 )
-_PULLS: Final = several(_PULL)
+_PULLS: Final = list_of(_PULL)
 
 
 def get_pull(api: Api, number: int) -> Pull:

@@ -11,17 +11,17 @@ from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
 from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlap
 from freeze_gate.validation.readers import (
+    ObjectReader,
     Problem,
     Problems,
     Reader,
-    Shape,
     T,
-    day,
-    flag,
-    optional,
-    several,
+    boolean,
+    integer,
+    iso_date,
+    list_of,
+    nullable,
     text,
-    whole,
 )
 from freeze_gate.validation.strict_yaml import Flaw, Reading, Word, below, read_yaml
 
@@ -72,7 +72,7 @@ def _understood(reading: Reading, today: date) -> tuple[Policy, list[Flaw]]:
     return file.policy(reading), []
 
 
-def _section(shape: Shape) -> Reader[Any]:
+def _section(shape: ObjectReader) -> Reader[Any]:
     """Read a mapping that has no key besides the shape's; left out or left blank, it has none at all."""
 
     def read(value: Any, address: str, problems: Problems) -> Any:
@@ -121,12 +121,12 @@ def _entry(today: date) -> Reader[Freeze | None]:
         "fixture_sha256": _as(_text, text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)),
         "owner": sentence,
         "reason": sentence,
-        "added": _as(_text, day),
-        "expires": _as(_text, day),
+        "added": _as(_text, iso_date),
+        "expires": _as(_text, iso_date),
         "unfreeze_when": sentence,
-        "pull_request": optional(_as(_number, whole(1))),
+        "pull_request": nullable(_as(_number, integer(1))),
     }
-    section = _section(Shape(Freeze, fields, frozenset(fields) - {"pull_request"}))
+    section = _section(ObjectReader(Freeze, fields, frozenset(fields) - {"pull_request"}))
 
     def read(value: Any, address: str, problems: Problems) -> Freeze | None:
         before = len(problems)
@@ -147,7 +147,7 @@ def _wrong_days(freeze: Freeze, address: str, today: date) -> Iterator[Problem]:
 
 
 def _entries(today: date) -> Reader[tuple[Freeze | None, ...]]:
-    each = several(_entry(today))
+    each = list_of(_entry(today))
 
     def read(value: Any, address: str, problems: Problems) -> tuple[Freeze | None, ...]:
         freezes = each([] if _is_blank(value) else value, address, problems)
@@ -195,12 +195,12 @@ class _File(NamedTuple):
 
 
 def _file(today: date) -> Reader[_File | None]:
-    fixtures_days = optional(_as(_number, whole(1, LONGEST_RETENTION_DAYS)))
+    fixtures_days = nullable(_as(_number, integer(1, LONGEST_RETENTION_DAYS)))
     fields: dict[str, Reader[Any]] = {
         "schema": _as(_text, text(SCHEMA, re.escape(SCHEMA))),
-        "max_freeze_days": optional(_as(_number, whole(1, LONGEST_FREEZE_DAYS))),
-        "require": _section(Shape(_Require, {"sealed_oracle": optional(_as(_flag, flag))})),
+        "max_freeze_days": nullable(_as(_number, integer(1, LONGEST_FREEZE_DAYS))),
+        "require": _section(ObjectReader(_Require, {"sealed_oracle": nullable(_as(_flag, boolean))})),
         "freezes": _entries(today),
-        "retention": _section(Shape(_Retention, {"fixtures_days": fixtures_days})),
+        "retention": _section(ObjectReader(_Retention, {"fixtures_days": fixtures_days})),
     }
-    return _section(Shape(_File, fields, frozenset({"schema"})))
+    return _section(ObjectReader(_File, fields, frozenset({"schema"})))

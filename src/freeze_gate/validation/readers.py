@@ -12,16 +12,16 @@ from contextlib import suppress
 from datetime import date
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-LARGEST: Final = 2**53 - 1
+MAX_SAFE_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact (RFC 8259, section 6)."""
 
-FORBIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+CONTROL_CHARACTERS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters, the two Unicode line ends and lone surrogates: no text of ours may hold one."""
 
 
-def holds_forbidden(text: str) -> bool:
-    """Whether a text holds something of `FORBIDDEN`. None of that is printable, which is asked first, being cheap."""
-    return not text.isprintable() and FORBIDDEN.search(text) is not None
+def has_control_character(text: str) -> bool:
+    """Whether a text holds one of `CONTROL_CHARACTERS`."""
+    return not text.isprintable() and CONTROL_CHARACTERS.search(text) is not None
 
 
 _YEAR: Final = 366 * 24 * 60 * 60
@@ -55,12 +55,12 @@ def of_type(kind: type[T], words: str) -> Reader[T]:
     return read
 
 
-flag: Final = of_type(bool, "true or false")
+boolean: Final = of_type(bool, "true or false")
 
 
-def whole(least: int = 0, most: int = LARGEST) -> Reader[int]:
+def integer(least: int = 0, most: int = MAX_SAFE_INTEGER) -> Reader[int]:
     """Read a whole number from `least` to `most`."""
-    span = f"of at least {least}" if most == LARGEST else f"from {least} to {most}"
+    span = f"of at least {least}" if most == MAX_SAFE_INTEGER else f"from {least} to {most}"
 
     def read(value: Any, address: str, problems: Problems) -> int:
         if type(value) is not int or not least <= value <= most:
@@ -78,13 +78,13 @@ def seconds(value: Any, address: str, problems: Problems) -> float:
 
 
 def text(words: str = "a string", pattern: str = r".*", convert: Callable[[str], str] = str) -> Reader[str]:
-    """Read a string that matches `pattern` from end to end and holds nothing of `FORBIDDEN`."""
+    """Read a string that matches `pattern` from end to end and holds nothing of `CONTROL_CHARACTERS`."""
     matches = re.compile(pattern, re.DOTALL).fullmatch
 
     def read(value: Any, address: str, problems: Problems) -> str:
         if type(value) is not str or not matches(value):
             problems.append(Problem(address, f"must be {words}"))
-        elif holds_forbidden(value):
+        elif has_control_character(value):
             problems.append(Problem(address, "must not hold a control character or a lone surrogate"))
         else:
             return convert(value)
@@ -93,7 +93,7 @@ def text(words: str = "a string", pattern: str = r".*", convert: Callable[[str],
     return read
 
 
-def day(value: Any, address: str, problems: Problems) -> date:
+def iso_date(value: Any, address: str, problems: Problems) -> date:
     """Read a calendar day, `YYYY-MM-DD`."""
     if type(value) is str and _DAY.fullmatch(value):
         with suppress(ValueError):
@@ -102,7 +102,7 @@ def day(value: Any, address: str, problems: Problems) -> date:
     return date.min
 
 
-def choice(*allowed: str) -> Reader[str]:
+def one_of(*allowed: str) -> Reader[str]:
     """Read one of a few words."""
 
     def read(value: Any, address: str, problems: Problems) -> str:
@@ -113,7 +113,7 @@ def choice(*allowed: str) -> Reader[str]:
     return read
 
 
-class optional(Generic[T]):  # noqa: N801 - reads as the other readers do
+class nullable(Generic[T]):  # noqa: N801 - reads as the other readers do
     """Read null, or what `reader` reads."""
 
     def __init__(self, reader: Reader[T]) -> None:
@@ -124,7 +124,7 @@ class optional(Generic[T]):  # noqa: N801 - reads as the other readers do
         return None if value is None else self.reader(value, address, problems)
 
 
-def several(reader: Reader[T]) -> Reader[tuple[T, ...]]:
+def list_of(reader: Reader[T]) -> Reader[tuple[T, ...]]:
     """Read a list of what `reader` reads."""
 
     def read(value: Any, address: str, problems: Problems) -> tuple[T, ...]:
@@ -148,10 +148,10 @@ def _put_in_front(address: str, problems: Problems, start: int) -> None:
         ]
 
 
-class Shape:
+class ObjectReader:
     """A reader of mappings: `build` takes the fields by name.
 
-    A field that is absent is read as null: a reader that takes null makes its field optional, unless `required` names
+    A field that is absent is read as null: a reader that takes null makes its field nullable, unless `required` names
     it. Unknown keys are not read; `unknown` names them.
     """
 
@@ -162,7 +162,7 @@ class Shape:
         self.fields = fields
         self.required = required
         self._steps = [
-            (name, reader.reader, True) if isinstance(reader, optional) else (name, reader, False)
+            (name, reader.reader, True) if isinstance(reader, nullable) else (name, reader, False)
             for name, reader in fields.items()
         ]
 
@@ -192,7 +192,7 @@ class Shape:
         names = [prefix + key for key in value if key not in self.fields]
         for name, reader in self.fields.items():
             nested = getattr(reader, "shape", reader)
-            if isinstance(nested, Shape):
+            if isinstance(nested, ObjectReader):
                 names += nested.unknown(value.get(name), prefix + name)
         return names
 
@@ -200,7 +200,7 @@ class Shape:
 class Detail:
     """A reader of an optional object whose fields are optional too: null reads as one with every field unknown."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ObjectReader) -> None:
         self.shape = shape
 
     def __call__(self, value: Any, address: str, problems: Problems) -> Any:

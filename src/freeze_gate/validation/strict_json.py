@@ -4,7 +4,7 @@ import json
 from math import isinf
 from typing import Any, Final, NoReturn
 
-from freeze_gate.validation.readers import holds_forbidden
+from freeze_gate.validation.readers import has_control_character
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -32,7 +32,7 @@ def read_json(payload: bytes, *, depth: int) -> Any:
         raise NotJson("is not JSON") from None
     strings: list[str] = []
     _walk([value], depth + 1, strings)
-    if holds_forbidden(" ".join(strings)):
+    if has_control_character(" ".join(strings)):
         raise NotJson("holds a control character or a lone surrogate")
     return value
 

@@ -9,17 +9,17 @@ from freeze_gate.evidence.record import RECORD, mismatches
 from freeze_gate.evidence.side import Artifact, Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading
 from freeze_gate.validation.readers import (
+    ObjectReader,
     Problem,
     Problems,
     Reader,
-    Shape,
-    choice,
-    day,
-    flag,
-    optional,
-    several,
+    boolean,
+    integer,
+    iso_date,
+    list_of,
+    nullable,
+    one_of,
     text,
-    whole,
 )
 from freeze_gate.validation.strict_json import NotJson, read_json
 from freeze_gate.verdict.document import MAX_BYTES, SCHEMA, Header, encode
@@ -69,15 +69,15 @@ def decode(payload: bytes) -> Stored:
 def _read(document: Any, problems: Problems) -> Stored:
     case = document.get("case") if type(document) is dict else None
     listed = case.get("sources") if type(case) is dict else None
-    sources: tuple[Source, ...] = several(_SOURCE)(listed, "case.sources", problems)
+    sources: tuple[Source, ...] = list_of(_SOURCE)(listed, "case.sources", problems)
 
     def source(value: Any, address: str, problems: Problems) -> Source | None:
-        place = whole(0, len(sources) - 1)(value, address, problems)
+        place = integer(0, len(sources) - 1)(value, address, problems)
         return sources[place] if type(place) is int and 0 <= place < len(sources) else None
 
-    shape = Shape(
+    shape = ObjectReader(
         lambda tool, case, **_: Stored(tool, case),
-        {"schema": choice(SCHEMA), "tool": _HEADER, "case": _case_shape(source)},
+        {"schema": one_of(SCHEMA), "tool": _HEADER, "case": _case_shape(source)},
     )
     stored: Stored = shape(document, "", problems)
     return stored
@@ -85,43 +85,43 @@ def _read(document: Any, problems: Problems) -> Stored:
 
 _text: Final = text()
 _sha256: Final = text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)
-_OBSERVED: Final = Shape(Observed, {"sha256": _sha256, "size": whole()})
-_FAULT: Final = Shape(Fault, {"check": choice(*(check.id for check in EVIDENCE_CHECKS)), "detail": _text})
-_ARTIFACT: Final = Shape(
+_OBSERVED: Final = ObjectReader(Observed, {"sha256": _sha256, "size": integer()})
+_FAULT: Final = ObjectReader(Fault, {"check": one_of(*(check.id for check in EVIDENCE_CHECKS)), "detail": _text})
+_ARTIFACT: Final = ObjectReader(
     Artifact,
     {
-        "id": whole(1),
+        "id": integer(1),
         "name": _text,
-        "size": whole(),
-        "expired": flag,
-        **{name: optional(_text) for name in ("created_at", "digest", "head_branch", "head_sha")},
-        **{name: optional(whole()) for name in ("run_id", "repository_id", "head_repository_id")},
+        "size": integer(),
+        "expired": boolean,
+        **{name: nullable(_text) for name in ("created_at", "digest", "head_branch", "head_sha")},
+        **{name: nullable(integer()) for name in ("run_id", "repository_id", "head_repository_id")},
     },
 )
-_SOURCE: Final = Shape(
+_SOURCE: Final = ObjectReader(
     Source,
     {
         "label": _text,
-        "artifact": optional(_ARTIFACT),
-        "sha256": optional(_sha256),
-        "run_id": optional(whole(1)),
-        "attempt": optional(whole(1)),
-        "newest_attempt": optional(whole(1)),
-        "fault": optional(_FAULT),
+        "artifact": nullable(_ARTIFACT),
+        "sha256": nullable(_sha256),
+        "run_id": nullable(integer(1)),
+        "attempt": nullable(integer(1)),
+        "newest_attempt": nullable(integer(1)),
+        "fault": nullable(_FAULT),
     },
 )
-_FREEZE: Final = Shape(
+_FREEZE: Final = ObjectReader(
     Freeze,
     {
         "fixture_id": _text,
         "fixture_sha256": _sha256,
         "owner": _text,
         "reason": _text,
-        "added": day,
-        "expires": day,
+        "added": iso_date,
+        "expires": iso_date,
         "unfreeze_when": _text,
-        "pull_request": optional(whole(1)),
-        "line": whole(),
+        "pull_request": nullable(integer(1)),
+        "line": integer(),
     },
 )
 
@@ -131,26 +131,26 @@ def _or(default: Any, reader: Reader[Any]) -> Reader[Any]:
     return lambda value, address, problems: default if value is None else reader(value, address, problems)
 
 
-_POLICY: Final = Shape(
+_POLICY: Final = ObjectReader(
     Policy,
     {
-        "max_freeze_days": whole(0, LONGEST_FREEZE_DAYS),
-        "sealed_oracle": flag,
-        "freezes": _or((), several(_FREEZE)),
-        "fixtures_days": optional(whole()),
+        "max_freeze_days": integer(0, LONGEST_FREEZE_DAYS),
+        "sealed_oracle": boolean,
+        "freezes": _or((), list_of(_FREEZE)),
+        "fixtures_days": nullable(integer()),
     },
 )
-_READING: Final = Shape(
+_READING: Final = ObjectReader(
     PolicyReading,
     {
-        "state": choice("not_asked", "absent", "read", "unusable"),
+        "state": one_of("not_asked", "absent", "read", "unusable"),
         "policy": _POLICY,
-        "sha": optional(_text),
-        "problems": _or((), several(_text)),
+        "sha": nullable(_text),
+        "problems": _or((), list_of(_text)),
     },
 )
-_LIMITS: Final = Shape(Limits, dict.fromkeys(Limits._fields, whole()))
-_HEADER: Final = Shape(Header, {"version": _text, "rules": whole(1, RULES_VERSION)})
+_LIMITS: Final = ObjectReader(Limits, dict.fromkeys(Limits._fields, integer()))
+_HEADER: Final = ObjectReader(Header, {"version": _text, "rules": integer(1, RULES_VERSION)})
 
 
 def _pairs(reader: Reader[Pair]) -> Reader[tuple[Pair, ...]]:
@@ -159,12 +159,12 @@ def _pairs(reader: Reader[Pair]) -> Reader[tuple[Pair, ...]]:
     def read(value: Any, address: str, problems: Problems) -> tuple[Pair, ...]:
         if value == []:
             problems.append(Problem(address, "must not be empty"))
-        return several(reader)(value, address, problems)
+        return list_of(reader)(value, address, problems)
 
     return read
 
 
-def _named(shape: Shape, *sides: str) -> Reader[Any]:
+def _named(shape: ObjectReader, *sides: str) -> Reader[Any]:
     """Read what has a fixture id and sides: their records are of that id."""
 
     def read(value: Any, address: str, problems: Problems) -> Any:
@@ -183,33 +183,33 @@ def _named(shape: Shape, *sides: str) -> Reader[Any]:
     return read
 
 
-def _case_shape(source: Reader[Source | None]) -> Shape:
-    record = Shape(RECORD.build, RECORD.fields)
-    side = Shape(
+def _case_shape(source: Reader[Source | None]) -> ObjectReader:
+    record = ObjectReader(RECORD.build, RECORD.fields)
+    side = ObjectReader(
         Side,
         {
             "source": source,
-            "record": optional(record),
-            "record_sha256": optional(_sha256),
-            "pin": optional(_OBSERVED),
-            "fault": optional(_FAULT),
+            "record": nullable(record),
+            "record_sha256": nullable(_sha256),
+            "pin": nullable(_OBSERVED),
+            "fault": nullable(_FAULT),
         },
     )
-    fixture_id = optional(_text)
-    pair = Shape(Pair, {"fixture_id": fixture_id, "first": side, "rerun": side})
-    other = Shape(Other, {"fixture_id": fixture_id, "side": side})
-    return Shape(
+    fixture_id = nullable(_text)
+    pair = ObjectReader(Pair, {"fixture_id": fixture_id, "first": side, "rerun": side})
+    other = ObjectReader(Other, {"fixture_id": fixture_id, "side": side})
+    return ObjectReader(
         Case,
         {
-            "github_metadata": flag,
+            "github_metadata": boolean,
             "pairs": _pairs(_named(pair, "first", "rerun")),
-            "today": day,
-            "fail_on": choice("unfrozen", "never"),
-            "repository": optional(_text),
-            "pull_request": optional(whole(1)),
-            "from_fork": flag,
-            "expected": _or((), several(_text)),
-            "other_attempts": _or((), several(_named(other, "side"))),
+            "today": iso_date,
+            "fail_on": one_of("unfrozen", "never"),
+            "repository": nullable(_text),
+            "pull_request": nullable(integer(1)),
+            "from_fork": boolean,
+            "expected": _or((), list_of(_text)),
+            "other_attempts": _or((), list_of(_named(other, "side"))),
             "policy": _READING,
             "limits": _LIMITS,
         },

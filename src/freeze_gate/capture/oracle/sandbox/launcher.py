@@ -18,7 +18,7 @@ from typing import IO, Final, NamedTuple
 import freeze_gate
 from freeze_gate.capture.oracle.sandbox.linux import Refused
 from freeze_gate.capture.oracle.sandbox.protocol import STREAMS, Channel, Ending, Lost, Order, Seal
-from freeze_gate.validation.readers import FORBIDDEN
+from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _PACKAGES: Final = str(Path(freeze_gate.__file__).resolve().parents[1])
 _PROGRAM: Final = (
@@ -179,7 +179,10 @@ def _last_words(complaints: IO[bytes]) -> str:
     """Quote what sudo or the keeper complained of, cleaned and cut: it is shown to a person."""
     complaints.seek(0)
     lines = complaints.read().decode(errors="replace").split("\n")
-    return FORBIDDEN.sub(" ", ", ".join(line.strip() for line in lines if line.strip()))[-_WORDS:] or "it said nothing"
+    return (
+        CONTROL_CHARACTERS.sub(" ", ", ".join(line.strip() for line in lines if line.strip()))[-_WORDS:]
+        or "it said nothing"
+    )
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:

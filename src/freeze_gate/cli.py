@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "transport": "record what another HTTP client saw",
     "oracle": "run the property check on the pinned file, without a network",
     "replay": "start a rerun from the first run's pin",
+    "status": "say what one record says",
 }
 
 

@@ -47,7 +47,7 @@ class Steps:
     def look(self) -> dict[str, str]:
         """Look at what the steps so far left, and return what the step puts out."""
         self.output.write_text("")
-        self.run("Look at the evidence", OUTCOMES=" ".join(self.outcomes.values()))
+        self.run("Read the record", OUTCOMES=" ".join(self.outcomes.values()))
         return read_outputs(self.output.read_text())
 
     def without_install(self) -> None:
@@ -121,7 +121,7 @@ DROPPED = 'freeze-gate transport --id "$FREEZE_GATE_ID" --fault connection'
 
 
 @pytest.mark.parametrize(
-    ("sampler", "oracle", "red"),
+    ("sampler", "oracle", "explained"),
     [
         (PIN, "true", False),
         (PIN, "exit 3", True),
@@ -132,12 +132,12 @@ DROPPED = 'freeze-gate transport --id "$FREEZE_GATE_ID" --fault connection'
     ],
     ids=["green", "a fail", "a fault", "a fault that ends the sampler", "nothing pinned", "no verdict"],
 )
-def test_what_the_record_shows_is_put_out(steps: Steps, sampler: str, oracle: str | None, red: bool) -> None:
+def test_what_the_record_shows_is_put_out(steps: Steps, sampler: str, oracle: str | None, explained: bool) -> None:
     """A fault, a fail or no verdict explains a red job; in each case the evidence is uploaded."""
     steps.run("Sample", SAMPLER=sampler)
     if oracle:
         steps.run("Oracle", ORACLE=oracle)
-    assert steps.look() == {"red": str(red).lower(), "upload": "true"}
+    assert steps.look() == {"failure-explained": str(explained).lower(), "upload": "true"}
     assert "::error::" not in steps.log
 
 
@@ -145,7 +145,7 @@ def test_green_evidence_of_a_step_that_failed_is_not_uploaded(steps: Steps) -> N
     """A sampler whose later line fails is unknown to the record, which would call the job green."""
     assert steps.run("Sample", SAMPLER=f"{PIN}; exit 1") == 1
     assert steps.run("Oracle", ORACLE="true") == 0
-    assert steps.look() == {"red": "false", "upload": "false"}
+    assert steps.look() == {"failure-explained": "false", "upload": "false"}
     assert "::error::A step of the capture failed" in steps.log
 
 
@@ -154,14 +154,14 @@ def test_green_evidence_of_a_step_that_was_cancelled_is_not_uploaded(steps: Step
     assert steps.run("Sample", SAMPLER=PIN) == 0
     assert steps.run("Oracle", ORACLE="true") == 0
     steps.outcomes["oracle"] = "cancelled"
-    assert steps.look() == {"red": "false", "upload": "false"}
+    assert steps.look() == {"failure-explained": "false", "upload": "false"}
 
 
 def test_evidence_that_nothing_can_read_here_is_not_uploaded(steps: Steps) -> None:
     """Where the command could not be installed, a bundle in the checkout may say anything."""
     assert steps.run("Sample", SAMPLER=PIN) == 0
     steps.without_install()
-    assert steps.look() == {"red": "false", "upload": "false"}
+    assert steps.look() == {"failure-explained": "false", "upload": "false"}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_record_that_is_missing_or_broken_explains_nothing_and_is_left_to_the_
 ) -> None:
     """The uploader says that there is nothing, or the gate what is wrong with it."""
     assert steps.run("Sample", SAMPLER=sampler) == 1
-    assert steps.look() == {"red": "false", "upload": "true"}
+    assert steps.look() == {"failure-explained": "false", "upload": "true"}
 
 
 def test_a_record_that_contradicts_itself_explains_nothing(steps: Steps) -> None:
@@ -180,7 +180,7 @@ def test_a_record_that_contradicts_itself_explains_nothing(steps: Steps) -> None
     assert steps.run("Sample", SAMPLER=PIN) == 0
     contradicted = record_in(steps.bundle)._replace(transport_ok=False)
     (steps.bundle / "records" / f"{ID}.json").write_bytes(encode_record(contradicted))
-    assert steps.look() == {"red": "false", "upload": "true"}
+    assert steps.look() == {"failure-explained": "false", "upload": "true"}
 
 
 _RUNNER = {
@@ -220,13 +220,13 @@ def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, 
     first.environ = _RUNNER
     assert _sample_and_call(first, LANES[lane]) != 0
     assert first.run("Oracle", ORACLE="test -s $FREEZE_GATE_FIXTURE") == 0, first.log
-    assert first.look() == {"red": "true", "upload": "true"}
+    assert first.look() == {"failure-explained": "true", "upload": "true"}
 
     shutil.copytree(first.bundle, rerun.bundle.parent / "first-bundle")
     rerun.environ = _RUNNER
     assert rerun.run("Sample", SAMPLER=_sampler("A rerun on the same bytes")) == 0, rerun.log
     assert rerun.run("Oracle", ORACLE="test -s $FREEZE_GATE_FIXTURE") == 0, rerun.log
-    assert rerun.look() == {"red": "false", "upload": "true"}
+    assert rerun.look() == {"failure-explained": "false", "upload": "true"}
 
     for side, steps in (("first", first), ("rerun", rerun)):
         job.run.add_artifact(side, _zipped(steps.bundle))
@@ -238,14 +238,14 @@ def test_a_lane_that_refuses_is_no_flake(steps: Steps) -> None:
     """A 404 is about the request: beside a green record the red line is unexplained, and nothing is uploaded."""
     assert _sample_and_call(steps, sized(b"no", status="404 Not Found")) == 22, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0
-    assert steps.look() == {"red": "false", "upload": "false"}
+    assert steps.look() == {"failure-explained": "false", "upload": "false"}
 
 
 def test_a_lane_that_answers_leaves_a_green_record(steps: Steps) -> None:
     """The same lines, and nothing to blame."""
     assert _sample_and_call(steps, sized(b"done")) == 0, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0
-    assert steps.look() == {"red": "false", "upload": "true"}
+    assert steps.look() == {"failure-explained": "false", "upload": "true"}
 
 
 def _zipped(bundle: Path) -> bytes:

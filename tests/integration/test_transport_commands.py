@@ -1,4 +1,4 @@
-"""`pin`, `transport` and `replay` as people run them, and curl itself."""
+"""`pin`, `transport`, `replay` and `status` as people run them, and curl itself."""
 
 import io
 import json
@@ -48,6 +48,46 @@ def test_pin_stores_bytes_as_they_are_and_says_where(tmp_path: Path, capsys: pyt
     assert pinned_in(bundle(tmp_path), record) == payload
     assert (record.transport_ok, record.transport.pin_complete, record.oracle_passed) == (None, None, None)
     assert stat.S_IMODE((bundle(tmp_path) / str(record.fixture_path)).stat().st_mode) == 0o444
+
+
+def test_status_prints_lines_and_ends_with_1_unless_a_complete_sample_is_pinned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The capture action and the recipes read these lines, and parse no record."""
+    nothing = "record=missing\nfixture_sha256=missing\npinned_whole=false\nfailure_explained=false\n"
+    assert _run(tmp_path, "status") == 1
+    assert capsys.readouterr() == (nothing, "")
+
+    assert _pin(tmp_path, b"x") == 0
+    capsys.readouterr()
+    assert _run(tmp_path, "status") == 0
+    printed = capsys.readouterr()
+    assert printed.out == (
+        f"record=usable\nfixture_sha256={Sha256.of(b'x')}\npinned_whole=true\nfailure_explained=true\n"
+    )
+    assert f"freeze-gate status: {ID}: transport_ok=null" in printed.err
+
+    assert main(["status", "--id", "../x"], {}) == 2
+
+
+def test_status_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same facts, as one object, also of a record that nobody can use."""
+    _pin(tmp_path, b"x")
+    capsys.readouterr()
+    assert _run(tmp_path, "status", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "failure_explained": True,
+        "fixture_id": ID,
+        "fixture_sha256": Sha256.of(b"x"),
+        "pinned_whole": True,
+        "problems": [],
+        "record": "usable",
+    }
+
+    Store(bundle(tmp_path)).record_file(ID).write_bytes(b"{}")
+    assert _run(tmp_path, "status", "--json") == 1
+    unusable = json.loads(capsys.readouterr().out)
+    assert (unusable["record"], len(unusable["problems"])) == ("unusable", 1)
 
 
 def test_pin_reads_standard_input(tmp_path: Path) -> None:

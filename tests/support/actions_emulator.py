@@ -10,7 +10,6 @@ import fnmatch
 import io
 import os
 import re
-import runpy
 import subprocess
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from freeze_gate.capture.bundle.status import status_of
 from tests.standin.state import Job as Listed
 from tests.support.actions_expressions import fill, is_true, says_when
 from tests.support.gate_job import Capture, Job, Outcome, bundle, zipped
@@ -33,7 +33,6 @@ _CHECKOUT: Final = "actions/checkout@"
 _DOWNLOAD: Final = "actions/download-artifact@"
 _ACTION: Final = ROOT / ".github" / "actions" / "capture"
 _ARTIFACT_NAME: Final = yaml.safe_load((_ACTION / "action.yml").read_text())["outputs"]["artifact-name"]["value"]
-_SHOWN: Final = runpy.run_path(str(_ACTION / "shown.py"))["shown"]
 
 
 class Did(NamedTuple):
@@ -187,13 +186,14 @@ class Workflow:
         given = {key: fill(step["with"][key], contexts, {}) for key in ("fixture-id", "name", "sampler")}
         replayed = re.search(r"freeze-gate replay (\S+)", given["sampler"])
         if not all(told(step, contexts).values()) or (replayed and replayed[1] not in bundles):
-            return "failure", {"red": "false"}
+            return "failure", {"failure-explained": "false"}
         if did.evidence is None:
-            return did.result, {"red": "false"}
-        shown = _SHOWN(did.evidence.record)
-        hides = shown == "green" and did.within and did.result != "success"
+            return did.result, {"failure-explained": "false"}
+        status = status_of(did.evidence.record)
+        explained = status.is_failure_explained
+        hides = status.state == "usable" and not explained and did.within and did.result != "success"
         uploaded = {} if hides or did.lost else self._upload(given, contexts, did.evidence)
-        return did.result, {"red": str(shown == "red").lower(), **uploaded}
+        return did.result, {"failure-explained": str(explained).lower(), **uploaded}
 
     def _upload(self, given: Mapping[str, str], contexts: Mapping[str, Any], evidence: Capture) -> dict[str, str]:
         name = fill(_ARTIFACT_NAME, {**contexts, "inputs": given}, {})

@@ -600,7 +600,7 @@ def test_what_the_remaining_limit_cannot_pay_is_refused_before_it_starts(job: Jo
     assert outcome.said == ("unclassified", False, "")
     assert outcome.code == 3
     assert "upload-artifact/merge" in outcome.summary
-    assert "artifacts to read: 60" in outcome.log
+    assert "downloading 60 artifacts" in outcome.log
     assert len(api_calls(job.github)) == 1
 
 

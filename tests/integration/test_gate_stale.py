@@ -312,7 +312,7 @@ def test_equal_bytes_that_count_as_one_are_named(job: Job) -> None:
     outcome = job.gate(**ONE_NAME)
 
     assert outcome.said[0] == "unclassified"
-    assert "1 more with the same bytes count as one with it" in outcome.text
+    assert "not counting 1 more with the same bytes" in outcome.text
 
 
 # ---- what other attempts left --------------------------------------------------------------------------------------

@@ -49,6 +49,11 @@ class Event(NamedTuple):
     head: Head = Head()
     from_fork: bool = False
 
+    @property
+    def latest_attempt(self) -> int | None:
+        """The run's latest attempt; None under `workflow_run`, which keeps the one that triggered it."""
+        return None if self.name == "workflow_run" else self.run_attempt
+
 
 def read_event(environ: Mapping[str, str]) -> Event:
     """Read the runner's variables and the payload. Raises `UsageError` where the job is none of GitHub Actions."""

@@ -5,27 +5,19 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
+from freeze_gate.artifacts.select import ATTEMPT, ArtifactSelector
 from freeze_gate.errors import UsageError
 from freeze_gate.github.credential import Token
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
-ATTEMPT: Final = "{attempt}"
 _SHOWN: Final = 60
-
-
-class Wanted(NamedTuple):
-    """Which artifacts one side is made of: one by id, or those of a run by name or glob. `run_id` None: the default."""
-
-    artifact_id: int | None
-    name: str | None
-    run_id: int | None
 
 
 class Inputs(NamedTuple):
     """Everything that a user can set, checked."""
 
-    first: Wanted
-    rerun: Wanted
+    first: ArtifactSelector
+    rerun: ArtifactSelector
     token: Token
     policy: str
     expected: tuple[str, ...]
@@ -141,8 +133,8 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     if read["github-token"] is None:
         raise UsageError("input github-token is empty; allowed: a token, such as ${{ github.token }}")
     return Inputs(
-        first=_wanted("first", read),
-        rerun=_wanted("rerun", read),
+        first=_selector("first", read),
+        rerun=_selector("rerun", read),
         token=read["github-token"],
         policy=read["policy"],
         expected=read["expected-fixtures"] or (),
@@ -170,11 +162,11 @@ def _read(name: str, one: Input, environ: Mapping[str, str]) -> Any:
         raise UsageError(f"input {name} is {shown}; allowed: {error}") from None
 
 
-def _wanted(side: str, read: Mapping[str, Any]) -> Wanted:
-    wanted = Wanted(read[f"{side}-artifact-id"], read[f"{side}-artifact"], read[f"{side}-run-id"])
-    if wanted.artifact_id is None and wanted.name is None:
+def _selector(side: str, read: Mapping[str, Any]) -> ArtifactSelector:
+    selector = ArtifactSelector(read[f"{side}-artifact-id"], read[f"{side}-artifact"], read[f"{side}-run-id"])
+    if selector.artifact_id is None and selector.name is None:
         raise UsageError(
             f"inputs {side}-artifact and {side}-artifact-id are both empty; "
             "allowed: an artifact's name or glob, or the artifact-id that the upload step put out"
         )
-    return wanted
+    return selector

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from freeze_gate.action.inputs import Inputs
 from freeze_gate.action.pull_request import Target
-from freeze_gate.artifacts.cache import Archives
+from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import open_pin
@@ -37,7 +37,7 @@ class Poster(NamedTuple):
     api: Api
     inputs: Inputs
     view: View
-    archives: Archives
+    artifacts: ArtifactCache
 
     def post(self, plan: Plan, case: Case, target: Target) -> Post:
         """Post what the plan says, or in a dry run only say it."""
@@ -93,7 +93,7 @@ class Poster(NamedTuple):
                 for side in (pair.first, pair.rerun):
                     if side.source.artifact is None or side.record is None:
                         return None
-                    tree = stack.enter_context(open_tree(self.archives.path(side.source.artifact)))
+                    tree = stack.enter_context(open_tree(self.artifacts.path(side.source.artifact)))
                     pins.append(stack.enter_context(open_pin(tree, side.record)))
                 return difference(*pins)
         except ArchiveError:

@@ -10,8 +10,8 @@ from freeze_gate.action.inputs import Inputs
 from freeze_gate.action.publish import Poster
 from freeze_gate.action.pull_request import Target, find_target, is_foreign, is_of_event
 from freeze_gate.action.runner import Runner, undisturbed
-from freeze_gate.artifacts.cache import Archives
-from freeze_gate.artifacts.collect import Collected, Collector
+from freeze_gate.artifacts.cache import ArtifactCache
+from freeze_gate.artifacts.collect import CollectedEvidence, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.pairing import pair_up
@@ -37,7 +37,7 @@ class Gate(NamedTuple):
     event: Event
     today: date
     api: Api
-    archives: Archives
+    artifacts: ArtifactCache
     collector: Collector
     runner: Runner
     view: View
@@ -45,8 +45,8 @@ class Gate(NamedTuple):
 
     def run(self) -> int:
         """Reach the verdict, deliver it, then post. Returns the exit code; raises where there is no verdict."""
-        collected = self.collector.collect(self.inputs)
-        case, target, notes = self._case(collected), Target(self._number), unread(collected.unread.named)
+        collected = self.collector.collect(self.inputs.first, self.inputs.rerun)
+        case, target, notes = self._case(collected), Target(self._number), unread(collected.unopened.siblings)
         result = judge(case)
         if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._consult(case, collected)
@@ -59,7 +59,7 @@ class Gate(NamedTuple):
     def _number(self) -> int | None:
         return self.inputs.pull_request or self.event.pull_request
 
-    def _case(self, collected: Collected) -> Case:
+    def _case(self, collected: CollectedEvidence) -> Case:
         artifacts = [source.artifact for shown in (collected.first, collected.rerun) for source in shown.sources]
         return Case(
             github_metadata=True,
@@ -73,7 +73,7 @@ class Gate(NamedTuple):
             limits=Limits(artifact_bytes=self.inputs.max_artifact_bytes),
         )
 
-    def _consult(self, case: Case, collected: Collected) -> tuple[Case, Target]:
+    def _consult(self, case: Case, collected: CollectedEvidence) -> tuple[Case, Target]:
         """Ask, all at the same time, what only a flake depends on: the policy, the pull request, the other attempts.
 
         A number that only the input names may come from the patch, and the rerun may be of a run that the event is not
@@ -83,7 +83,7 @@ class Gate(NamedTuple):
         with ThreadPoolExecutor(3) as pool:
             policy = pool.submit(self._policy)
             target = pool.submit(self._target, rerun)
-            other_attempts = pool.submit(self.collector.others, collected.unread)
+            other_attempts = pool.submit(self.collector.read_other_attempts, collected.unopened)
         found = target.result()
         of_event = found.number == self.event.pull_request and is_of_event(self.event, rerun)
         number = found.number if found.obstacle is None or of_event else None
@@ -125,7 +125,7 @@ class Gate(NamedTuple):
         planned = plan(case, result, tickets=self.inputs.tickets)
         if planned == Plan():
             return
-        done = Poster(self.api, self.inputs, self.view, self.archives).post(planned, case, target)
+        done = Poster(self.api, self.inputs, self.view, self.artifacts).post(planned, case, target)
         self.runner.set_outputs(
             {
                 "label-posted": word(done.report.labelled is not None and not self.inputs.dry_run),

@@ -1,122 +1,183 @@
-"""From the two sides that a user names to all that they show: list, choose, download, verify, read."""
+"""The evidence of both runs: list their artifacts, select, download, verify, read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from freeze_gate.action.event import Event
-from freeze_gate.action.inputs import Inputs, Wanted
-from freeze_gate.artifacts.attempts import Attempts
-from freeze_gate.artifacts.cache import Archives
-from freeze_gate.artifacts.choose import Choice, are_attempts, settle
-from freeze_gate.artifacts.listings import Listings, find_by_id, list_runs
-from freeze_gate.artifacts.other_attempts import Unread, left_unread, read_others
-from freeze_gate.artifacts.select import Candidate, Slot, slot_of_artifact, slots_of_name, up_to
+from freeze_gate.artifacts.attempts import RunAttempts
+from freeze_gate.artifacts.cache import ArtifactCache
+from freeze_gate.artifacts.other_attempts import UnopenedArtifacts, read_other_attempts, unopened_artifacts
+from freeze_gate.artifacts.select import (
+    ATTEMPT,
+    ArtifactSelector,
+    Candidate,
+    CandidateGroup,
+    Selection,
+    compares_attempts,
+    group_by_name,
+    group_of_artifact,
+    select,
+    truncate_at,
+)
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.kept import Reading
 from freeze_gate.evidence.pairing import Shown, gather
-from freeze_gate.evidence.side import Fault, Other, Source
+from freeze_gate.evidence.side import Artifact, Fault, Other, Source
+from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.http import Api
 
+Listings = dict[int, tuple[Artifact, ...]]
+"""The artifacts of runs, by the id of the run."""
 
-class Collected(NamedTuple):
-    """What the two runs show, and what nobody has needed yet."""
+
+class CollectedEvidence(NamedTuple):
+    """The evidence of both runs, and the artifacts that were not needed for it."""
 
     first: Shown
     rerun: Shown
-    unread: Unread
+    unopened: UnopenedArtifacts
 
 
 class Collector:
-    """Collects the evidence of one gate."""
+    """Collects the evidence for one gate.
 
-    def __init__(self, api: Api, archives: Archives, event: Event) -> None:
+    `run_id` is the run of a selector that names none, `latest_attempt` the number of its latest attempt; None if it has
+    to be asked for.
+    """
+
+    def __init__(self, api: Api, cache: ArtifactCache, run_id: int, latest_attempt: int | None) -> None:
         self._api = api
-        self._archives = archives
-        self._event = event
-        self._attempts = Attempts(api, event)
+        self._cache = cache
+        self._run_id = run_id
+        self._attempts = RunAttempts(api, {run_id: latest_attempt} if latest_attempt else {})
 
-    def collect(self, inputs: Inputs) -> Collected:
-        """Collect both sides. Raises `UsageError`, and `NoVerdictError` where GitHub cannot be asked."""
-        runs = {FIRST: self._run_id(inputs.first), RERUN: self._run_id(inputs.rerun)}
-        listings = self._listings(inputs)
-        slots = self._slots(inputs, runs, listings)
-        self._archives.fetch(artifact for slot in slots for artifact in slot.needed)
-        choices = [choice for slot in slots for choice in self._settle(slot, runs)]
-        return Collected(
-            self._shown(FIRST, choices, runs[FIRST]),
-            self._shown(RERUN, choices, runs[RERUN]),
-            left_unread(slots, choices, listings),
+    def collect(self, first: ArtifactSelector, rerun: ArtifactSelector) -> CollectedEvidence:
+        """Collect both sides. Raises `UsageError`, and `NoVerdictError` if GitHub cannot be asked."""
+        listings = self._list(first, rerun)
+        groups = self._group(first, rerun, listings)
+        self._cache.fetch(artifact for group in groups for artifact in group.to_download)
+        runs = {FIRST: self._run_of(first), RERUN: self._run_of(rerun)}
+        selections = [selection for group in groups for selection in self._select(group, runs[group.sides[0]])]
+        return CollectedEvidence(
+            self._read(FIRST, selections, runs[FIRST]),
+            self._read(RERUN, selections, runs[RERUN]),
+            unopened_artifacts(groups, selections, listings),
         )
 
-    def others(self, unread: Unread) -> Sequence[Other]:
+    def read_other_attempts(self, unopened: UnopenedArtifacts) -> Sequence[Other]:
         """Read what other attempts left. Raises `NoVerdictError`."""
-        return read_others(unread, self._archives, self._attempts)
+        return read_other_attempts(unopened, self._cache, self._attempts)
 
-    def _run_id(self, wanted: Wanted) -> int:
-        return wanted.run_id or self._event.run_id
+    def _run_of(self, selector: ArtifactSelector) -> int:
+        return selector.run_id or self._run_id
 
-    def _slots(self, inputs: Inputs, runs: Mapping[str, int], listings: Listings) -> list[Slot]:
-        """Find what each side may be made of. Where the rerun's id is of the first's name, the first is before it."""
-        if are_attempts(inputs.first, inputs.rerun, one_run=runs[FIRST] == runs[RERUN]):
-            return self._of_name(str(inputs.first.name), (FIRST, RERUN), runs[FIRST], listings)
-        rerun = self._of_side(RERUN, inputs.rerun, listings)
-        first = self._of_side(FIRST, inputs.first, listings)
-        if inputs.rerun.artifact_id and not inputs.first.artifact_id and len(first) == 1 and rerun[0].candidates:
-            artifact = rerun[0].candidates[0].artifact
-            of_one_run = (artifact.run_id or runs[RERUN]) == runs[FIRST]
-            both = up_to(first[0], artifact, (FIRST, RERUN)) if of_one_run else None
-            return [both] if both else [*first, *rerun]
-        return [*first, *rerun]
+    def _list(self, first: ArtifactSelector, rerun: ArtifactSelector) -> Listings:
+        """List both runs at the same time, or the one run once."""
+        selectors: dict[int, list[ArtifactSelector]] = {}
+        for selector in (first, rerun):
+            selectors.setdefault(self._run_of(selector), []).append(selector)
+        both = compares_attempts(first, rerun, one_run=len(selectors) == 1)
+        for run_id in selectors:
+            if both or run_id == self._run_id:
+                self._attempts.latest(run_id)
 
-    def _of_name(self, name: str, sides: tuple[str, ...], run_id: int, listings: Listings) -> list[Slot]:
-        return slots_of_name(name, sides, listings[run_id])
-
-    def _of_side(self, side: str, wanted: Wanted, listings: Listings) -> list[Slot]:
-        run_id = self._run_id(wanted)
-        if wanted.artifact_id is None:
-            return self._of_name(str(wanted.name), (side,), run_id, listings)
-        found = find_by_id(self._api, wanted.artifact_id, run_id, listings)
-        if isinstance(found, Fault):
-            return [Slot(f"artifact {wanted.artifact_id}", (side,), (), fault=found)]
-        if wanted.run_id and found.run_id and found.run_id != wanted.run_id:
-            raise UsageError(
-                f"inputs {side}-artifact-id and {side}-run-id are {found.id} and {wanted.run_id}; "
-                f"allowed: an artifact of that run, and this one is of run {found.run_id}"
+        def list_run(run_id: int) -> tuple[Artifact, ...]:
+            minimum = min(self._attempts.known_latest(run_id) or 1, 2 if both else 1)
+            return list_artifacts(
+                self._api, run_id, lambda listing: self._is_complete(listing, run_id, selectors[run_id], minimum)
             )
-        run_id = found.run_id or run_id
-        return [slot_of_artifact(side, found, listings[run_id])]
 
-    def _listings(self, inputs: Inputs) -> Listings:
-        wanted: dict[int, list[Wanted]] = {}
-        for one in (inputs.first, inputs.rerun):
-            wanted.setdefault(self._run_id(one), []).append(one)
-        both = are_attempts(inputs.first, inputs.rerun, one_run=len(wanted) == 1)
-        for run_id in wanted:
-            if both or run_id == self._event.run_id:
-                self._attempts.newest(run_id)
-        return list_runs(self._api, self._attempts, wanted, least=2 if both else 1)
+        with ThreadPoolExecutor(len(selectors)) as pool:
+            return dict(zip(selectors, pool.map(list_run, selectors), strict=True))
 
-    def _settle(self, slot: Slot, runs: Mapping[str, int]) -> list[Choice]:
-        run_id = runs[slot.sides[0]]
-        return settle(slot, lambda candidate: self._attempt(candidate, run_id), self._attempts.known(run_id))
+    def _is_complete(
+        self, listing: Sequence[Artifact], run_id: int, selectors: Sequence[ArtifactSelector], minimum: int
+    ) -> bool:
+        """Whether a listing has enough candidates of each name, the newest ones of the run's latest attempt."""
+        names = [str(selector.name) for selector in selectors if not selector.artifact_id]
+        groups = [group for name in names for group in group_by_name(name, (FIRST,), listing)]
+        if any(len(group.candidates) < minimum for group in groups):
+            return False
+        ids = {selector.artifact_id for selector in selectors}
+        by_name = (group for group in groups if not any(one.artifact.id in ids for one in group.candidates))
+        return all(self._is_of_latest_attempt(group, run_id) for group in by_name)
 
-    def _attempt(self, candidate: Candidate, run_id: int) -> int | None:
-        """Say which attempt made a candidate: by its name, else its records, else the time of its upload."""
-        said = candidate.attempt or self._archives.read(candidate.artifact).attempt
-        return said or self._attempts.at(run_id, candidate.artifact.created_at)
+    def _is_of_latest_attempt(self, group: CandidateGroup, run_id: int) -> bool:
+        """Whether the newest candidate is of the run's latest attempt, as far as that is known."""
+        newest, latest = group.candidates[0], self._attempts.known_latest(run_id)
+        if newest.attempt and ATTEMPT not in group.label:  # the input names this one attempt
+            return True
+        return latest is None or self._attempts.attempt_of(newest, run_id) in (None, latest)
 
-    def _shown(self, side: str, choices: Iterable[Choice], run_id: int) -> Shown:
-        return gather(self._chosen(choice, run_id) for choice in choices if choice.side == side)
+    def _group(self, first: ArtifactSelector, rerun: ArtifactSelector, listings: Listings) -> list[CandidateGroup]:
+        """Group the candidates of both sides.
 
-    def _chosen(self, choice: Choice, run_id: int) -> Reading:
-        """Return what was read of a choice, with what GitHub says of its run."""
-        if choice.candidate is None:
-            newest = self._attempts.known(run_id)
-            source = Source(choice.label, run_id=run_id, newest_attempt=newest, fault=choice.fault)
-            return self._archives.without(source)
-        read = self._archives.read(choice.candidate.artifact)
-        of_run = choice.candidate.artifact.run_id or run_id
-        attempt, newest = self._attempts.of(choice.candidate, of_run), self._attempts.known(of_run)
-        source = read.source._replace(label=choice.label, run_id=of_run, attempt=attempt, newest_attempt=newest)
-        return read._replace(source=source)
+        If the rerun is given by its id and has the first's name, the first is the newest attempt before it.
+        """
+        one_run = self._run_of(first) == self._run_of(rerun)
+        if compares_attempts(first, rerun, one_run=one_run):
+            return group_by_name(str(first.name), (FIRST, RERUN), listings[self._run_of(first)])
+        rerun_groups = self._group_side(RERUN, rerun, listings)
+        first_groups = self._group_side(FIRST, first, listings)
+        if rerun.artifact_id and not first.artifact_id and len(first_groups) == 1 and rerun_groups[0].candidates:
+            artifact = rerun_groups[0].candidates[0].artifact
+            if (artifact.run_id or self._run_of(rerun)) == self._run_of(first):
+                both = truncate_at(first_groups[0], artifact, (FIRST, RERUN))
+                if both:
+                    return [both]
+        return [*first_groups, *rerun_groups]
+
+    def _group_side(self, side: str, selector: ArtifactSelector, listings: Listings) -> list[CandidateGroup]:
+        run_id = self._run_of(selector)
+        if selector.artifact_id is None:
+            return group_by_name(str(selector.name), (side,), listings[run_id])
+        artifact = self._find_by_id(selector.artifact_id, run_id, listings)
+        if isinstance(artifact, Fault):
+            return [CandidateGroup(f"artifact {selector.artifact_id}", (side,), (), fault=artifact)]
+        if selector.run_id and artifact.run_id and artifact.run_id != selector.run_id:
+            raise UsageError(
+                f"inputs {side}-artifact-id and {side}-run-id are {artifact.id} and {selector.run_id}; "
+                f"allowed: an artifact of that run, but this one is of run {artifact.run_id}"
+            )
+        return [group_of_artifact(side, artifact, listings[artifact.run_id or run_id])]
+
+    def _find_by_id(self, artifact_id: int, run_id: int, listings: Listings) -> Artifact | Fault:
+        """Return an artifact from the listing of its run, else ask for it and add it there. Raises `ApiError`."""
+        for artifact in listings[run_id]:
+            if artifact.id == artifact_id:
+                return artifact
+        artifact_or_fault = get_artifact(self._api, artifact_id)
+        if isinstance(artifact_or_fault, Artifact):
+            run_id = artifact_or_fault.run_id or run_id
+            if run_id not in listings:  # no input names its run, but its other attempts count too
+                listings[run_id] = list_artifacts(self._api, run_id)
+            if all(artifact.id != artifact_id for artifact in listings[run_id]):
+                listings[run_id] = (*listings[run_id], artifact_or_fault)
+        return artifact_or_fault
+
+    def _select(self, group: CandidateGroup, run_id: int) -> list[Selection]:
+        def attempt_of(candidate: Candidate) -> int | None:
+            attempt = candidate.attempt or self._cache.read(candidate.artifact).attempt
+            return attempt or self._attempts.attempt_at(run_id, candidate.artifact.created_at)
+
+        return select(group, attempt_of, self._attempts.known_latest(run_id))
+
+    def _read(self, side: str, selections: Iterable[Selection], run_id: int) -> Shown:
+        return gather(self._read_selection(one, run_id) for one in selections if one.side == side)
+
+    def _read_selection(self, selection: Selection, run_id: int) -> Reading:
+        """Return what was read, with what GitHub says about its run."""
+        if selection.candidate is None:
+            latest = self._attempts.known_latest(run_id)
+            source = Source(selection.label, run_id=run_id, newest_attempt=latest, fault=selection.fault)
+            return self._cache.unreadable(source)
+        reading = self._cache.read(selection.candidate.artifact)
+        run_id = selection.candidate.artifact.run_id or run_id
+        source = reading.source._replace(
+            label=selection.label,
+            run_id=run_id,
+            attempt=self._attempts.attempt_of(selection.candidate, run_id),
+            newest_attempt=self._attempts.known_latest(run_id),
+        )
+        return reading._replace(source=source)

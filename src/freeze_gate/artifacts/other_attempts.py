@@ -9,83 +9,95 @@ GitHub does not say which job or attempt an artifact comes from. So before a fla
    is no readable archive is a log or a build, unless its name has the ending of the capture action.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from freeze_gate.artifacts.attempts import Attempts
-from freeze_gate.artifacts.cache import Archives
-from freeze_gate.artifacts.choose import Choice
-from freeze_gate.artifacts.listings import Listings
-from freeze_gate.artifacts.select import Candidate, Slot, attempt_in_name
+from freeze_gate.artifacts.attempts import RunAttempts
+from freeze_gate.artifacts.cache import ArtifactCache
+from freeze_gate.artifacts.select import Candidate, CandidateGroup, Selection, attempt_in_name
 from freeze_gate.evidence.kept import Reading
 from freeze_gate.evidence.pairing import gather
 from freeze_gate.evidence.side import Artifact, Other, Side
 
 
-class Unread(NamedTuple):
-    """What is left of the listings besides the selected artifacts. `named` has the name of one of them."""
+class UnopenedArtifacts(NamedTuple):
+    """The artifacts of the runs besides the selected ones, which a verdict other than a flake does not need.
 
+    `siblings` have the name of a selected artifact; no copy of a selected one is among them. `listings` has all
+    artifacts of each run.
+    """
+
+    siblings: tuple[Artifact, ...]
     selected: tuple[Artifact, ...]
-    named: tuple[Artifact, ...]
-    slots: tuple[Slot, ...]
-    listings: Listings
+    groups: tuple[CandidateGroup, ...]
+    listings: Mapping[int, Sequence[Artifact]]
 
 
-def left_unread(slots: Sequence[Slot], choices: Iterable[Choice], listings: Listings) -> Unread:
-    """Return what was not selected, and is no copy of a selected artifact."""
-    selected = tuple(choice.candidate.artifact for choice in choices if choice.candidate)
-    named = {other.artifact.id: other.artifact for slot in slots for other in slot.others}
-    return Unread(selected, tuple(_without(named.values(), selected)), tuple(slots), listings)
+def unopened_artifacts(
+    groups: Sequence[CandidateGroup], selections: Iterable[Selection], listings: Mapping[int, Sequence[Artifact]]
+) -> UnopenedArtifacts:
+    """Return what was not selected."""
+    selected = tuple(selection.candidate.artifact for selection in selections if selection.candidate)
+    siblings = {sibling.artifact.id: sibling.artifact for group in groups for sibling in group.siblings}
+    return UnopenedArtifacts(tuple(_unselected(siblings.values(), selected)), selected, tuple(groups), listings)
 
 
-def read_others(unread: Unread, archives: Archives, attempts: Attempts) -> Sequence[Other]:
-    """Read what other attempts left. Raises `NoVerdictError`."""
-    archives.fetch(unread.named)
-    evidence = {artifact.id for artifact in (*unread.selected, *unread.named) if _entries(archives.read(artifact))}
-    unnamed = [artifact for run_id in unread.listings for artifact in _unnamed(unread, run_id, evidence, attempts)]
-    archives.fetch(unnamed)
-    readings = [archives.read(artifact) for artifact in unread.named]
-    readings += [archives.read(artifact) for artifact in unnamed if not _is_no_bundle(archives.read(artifact))]
-    return [other for reading in readings for other in _entries(reading)]
+def read_other_attempts(unopened: UnopenedArtifacts, cache: ArtifactCache, attempts: RunAttempts) -> list[Other]:
+    """Read what the other attempts left, in the two steps above. Raises `NoVerdictError`."""
+    cache.fetch(unopened.siblings)
+    siblings = [cache.read(artifact) for artifact in unopened.siblings]
+    with_records = {artifact.id for artifact in unopened.selected} | {
+        artifact.id for artifact, reading in zip(unopened.siblings, siblings, strict=True) if _evidence(reading)
+    }
+    unnamed = [
+        artifact
+        for run_id in unopened.listings
+        for artifact in _of_attempts_without_record(unopened, run_id, with_records, attempts)
+    ]
+    cache.fetch(unnamed)
+    others = [reading for reading in map(cache.read, unnamed) if not _is_log_or_build(reading)]
+    return [other for reading in (*siblings, *others) for other in _evidence(reading)]
 
 
-def _unnamed(unread: Unread, run_id: int, evidence: Iterable[int], attempts: Attempts) -> list[Artifact]:
-    """Return what the second step reads of a run. `evidence` has the ids of the artifacts that hold a record."""
-    newest, listing = attempts.newest(run_id), unread.listings[run_id]
-    if newest == 1:
+def _of_attempts_without_record(
+    unopened: UnopenedArtifacts, run_id: int, with_records: Collection[int], attempts: RunAttempts
+) -> list[Artifact]:
+    """Return what the second step reads of a run. `with_records` has the ids of the named artifacts with a record."""
+    latest, listing = attempts.latest(run_id), unopened.listings[run_id]
+    if latest == 1:
         return []
-    ids, named = {artifact.id for artifact in listing}, {artifact.id for artifact in unread.named}
-    accounted = set(range(1, newest + 1))
-    for slot in unread.slots:
-        of_run = [other for other in slot.others if other.artifact.id in ids]
-        if of_run:
-            accounted &= {attempts.of(other, run_id) for other in of_run if other.artifact.id in evidence}
-    if len(accounted) == newest:
+    listed = {artifact.id for artifact in listing}
+    complete = set(range(1, latest + 1))  # the attempts that left a record under every name
+    for group in unopened.groups:
+        siblings = [sibling for sibling in group.siblings if sibling.artifact.id in listed]
+        if siblings:
+            complete &= {attempts.attempt_of(one, run_id) for one in siblings if one.artifact.id in with_records}
+    if len(complete) == latest:
         return []
+    named = {artifact.id for artifact in unopened.siblings}
     return [
         artifact
-        for artifact in _without(listing, unread.selected)
+        for artifact in _unselected(listing, unopened.selected)
         if artifact.id not in named
-        and attempts.of(Candidate(artifact, attempt_in_name(artifact)), run_id) not in accounted
+        and attempts.attempt_of(Candidate(artifact, attempt_in_name(artifact)), run_id) not in complete
     ]
 
 
-def _without(artifacts: Iterable[Artifact], selected: Sequence[Artifact]) -> list[Artifact]:
-    """Leave out selected artifacts and their copies."""
+def _unselected(artifacts: Iterable[Artifact], selected: Sequence[Artifact]) -> list[Artifact]:
+    """Leave out the selected artifacts and their copies."""
     ids = {artifact.id for artifact in selected}
     digests = {artifact.digest for artifact in selected if artifact.digest}
     return [artifact for artifact in artifacts if artifact.id not in ids and artifact.digest not in digests]
 
 
-def _is_no_bundle(reading: Reading) -> bool:
-    """Whether an artifact with a name of its own is a log or a build."""
+def _is_log_or_build(reading: Reading) -> bool:
     artifact, fault = reading.source.artifact, reading.source.fault
-    unreadable = fault is not None and fault.check in ("archive-invalid", "archive-limits")
-    return unreadable and not (artifact and attempt_in_name(artifact))
+    is_unreadable = fault is not None and fault.check in ("archive-invalid", "archive-limits")
+    return is_unreadable and not (artifact and attempt_in_name(artifact))
 
 
-def _entries(reading: Reading) -> list[Other]:
-    """Return what an artifact shows: one entry without an id where it cannot be read, none where it has no record."""
+def _evidence(reading: Reading) -> list[Other]:
+    """Return the records of an artifact, or one entry without an id if it cannot be read."""
     fault = reading.source.fault
     if fault and fault.check != "record-missing":
         return [Other(None, Side(reading.source))]

@@ -1,154 +1,305 @@
-"""Which artifacts a name, a glob or an id stands for, grouped by what they are called without their attempt. Pure."""
+"""Which artifact is the first run's and which the rerun's, from the names, globs and ids of the inputs. Pure.
+
+GitHub does not say which attempt of a run made an artifact. After a rerun it keeps several artifacts of one name, and
+their ids are in no order. So the order is that of `created_at`, and the attempt is what the name says if it holds one,
+else what the record says. Where the order and the attempts disagree, nothing is selected.
+"""
 
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
-from freeze_gate.action.inputs import ATTEMPT
+from freeze_gate.errors import UsageError
+from freeze_gate.evidence.abbreviation import abbreviate
+from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.side import Artifact, Fault
 
-_ATTEMPT: Final = r"[1-9][0-9]{0,8}"
-_MARK: Final = "\0"  # stands for {attempt} while a glob is translated; no artifact's name can hold it
+ATTEMPT: Final = "{attempt}"
+"""Stands for the number of an attempt in the name of an artifact."""
+
+_ATTEMPT_NUMBER: Final = r"[1-9][0-9]{0,8}"
+_PLACEHOLDER: Final = "\0"  # replaces {attempt} while a glob is translated; no artifact's name can hold it
+_MAX_LISTED: Final = 6  # candidates in a message
+
+
+class ArtifactSelector(NamedTuple):
+    """Which artifacts one side is made of: one by id, or those of a run by name or glob. `run_id` None: the default."""
+
+    artifact_id: int | None
+    name: str | None
+    run_id: int | None
 
 
 class Candidate(NamedTuple):
-    """An artifact that fits, with the attempt that its name says."""
+    """An artifact that a selector matches, with the attempt that its name says."""
 
     artifact: Artifact
     attempt: int | None = None
 
 
-class Slot(NamedTuple):
-    """Candidates of one name, newest first, and the sides that they are for: both means the newest two attempts.
+AttemptOf = Callable[[Candidate], int | None]
+"""Returns the attempt that made a candidate; None if it is unknown."""
 
-    `others` are all artifacts of this name, those of further attempts too: they are read before a flake is said.
-    `copies` were left out of the candidates because another one has the same bytes. `exact` says that the newest one
-    was named by its id.
+
+class CandidateGroup(NamedTuple):
+    """The candidates of one name, newest first, for one side or for both: then the newest two attempts are selected.
+
+    `label` is the name, with `{attempt}` for the number of the attempt. `siblings` are all artifacts of this name in
+    any attempt, candidates included. `duplicate_count` counts artifacts that were left out of the candidates because
+    another one has the same bytes. `named_by_id` says that the first candidate was given by its id.
     """
 
     label: str
     sides: tuple[str, ...]
     candidates: tuple[Candidate, ...]
-    others: tuple[Candidate, ...] = ()
+    siblings: tuple[Candidate, ...] = ()
     fault: Fault | None = None
-    copies: int = 0
-    exact: bool = False
+    duplicate_count: int = 0
+    named_by_id: bool = False
 
     @property
-    def needed(self) -> tuple[Artifact, ...]:
-        """The artifacts that have to be read to settle it.
+    def to_download(self) -> tuple[Artifact, ...]:
+        """The artifacts that `select` needs.
 
-        Where their names say no attempt, one more than there are sides, to see that it is of another attempt.
+        If their names say no attempt, that is one more than there are sides: its record shows that it is of another
+        attempt.
         """
-        named = all(candidate.attempt for candidate in self.candidates)
-        enough = len(self.sides) if named else len(self.sides) + 1
-        return tuple(candidate.artifact for candidate in self.candidates[:enough])
+        attempts_are_named = all(candidate.attempt for candidate in self.candidates)
+        count = len(self.sides) if attempts_are_named else len(self.sides) + 1
+        return tuple(candidate.artifact for candidate in self.candidates[:count])
 
 
-def slots_of_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]) -> list[Slot]:
-    """Group what fits a name or a glob by its name without the attempt. Where nothing fits, one slot with a fault.
+class Selection(NamedTuple):
+    """What was selected from a group for one side: a candidate, or the failed check."""
 
-    What is called exactly so goes before what the name would match as a glob. Names that end as the capture action's
-    do are parted from their attempt without being asked.
+    side: str
+    label: str
+    candidate: Candidate | None = None
+    fault: Fault | None = None
+
+
+class AmbiguousError(Exception):
+    """Several candidates fit, and nothing says which one is meant."""
+
+
+# ---- from a name or an id to groups of candidates --------------------------------------------------------------------
+
+
+def group_by_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]) -> list[CandidateGroup]:
+    """Group the artifacts that match a name or a glob by their names without the attempt.
+
+    If an artifact has exactly this name, the name is no glob. An ending `-<run id>-<attempt>`, as the capture action
+    adds it, is always taken as the attempt. If nothing matches, the only group has a fault.
     """
-    matches = _literally(name) if any(artifact.name == name for artifact in listing) else _as_glob(name)
-    groups: dict[str, list[Candidate]] = {}
+    is_exact = any(artifact.name == name for artifact in listing)
+    match = _exact_matcher(name) if is_exact else _glob_matcher(name)
+    candidates: dict[str, list[Candidate]] = {}
     for artifact in listing:
-        if found := matches(artifact):
-            label, attempt = found
-            groups.setdefault(label, []).append(Candidate(artifact, attempt))
-    slots = [_slot(label, sides, group) for label, group in sorted(groups.items())]
-    return _with_others(slots or [Slot(name, sides, (), fault=_missing(name))], listing)
+        if matched := match(artifact):
+            label, attempt = matched
+            candidates.setdefault(label, []).append(Candidate(artifact, attempt))
+    groups = [_group(label, sides, candidates[label]) for label in sorted(candidates)]
+    return _with_siblings(groups, listing) or [CandidateGroup(name, sides, (), fault=_no_match(name))]
 
 
-def up_to(slot: Slot, artifact: Artifact, sides: tuple[str, ...]) -> Slot | None:
-    """Return a slot for both sides whose newest candidate is an artifact, or a copy of it; None where there is none."""
-    ids = [candidate.artifact.id for candidate in slot.candidates]
-    digests = [candidate.artifact.digest for candidate in slot.candidates]
+def group_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> CandidateGroup:
+    """Return the group of an artifact that was given by its id: it is the only candidate."""
+    candidate = Candidate(artifact, attempt_in_name(artifact))
+    return _with_siblings([CandidateGroup(artifact.name, (side,), (candidate,))], listing)[0]
+
+
+def truncate_at(group: CandidateGroup, artifact: Artifact, sides: tuple[str, ...]) -> CandidateGroup | None:
+    """Return a group for both sides whose newest candidate is an artifact, or its copy; None if it is not in there."""
+    ids = [candidate.artifact.id for candidate in group.candidates]
+    digests = [candidate.artifact.digest for candidate in group.candidates]
     if artifact.id in ids:
-        place = ids.index(artifact.id)
+        index = ids.index(artifact.id)
     elif artifact.digest and artifact.digest in digests:
-        place = digests.index(artifact.digest)
+        index = digests.index(artifact.digest)
     else:
         return None
-    return slot._replace(sides=sides, candidates=slot.candidates[place:], exact=True)
+    return group._replace(sides=sides, candidates=group.candidates[index:], named_by_id=True)
 
 
 def attempt_in_name(artifact: Artifact) -> int | None:
-    """Return the attempt that the name of an artifact ends in, as the capture action's do."""
-    return _apart(artifact)[1]
+    """Return the attempt in the ending that the capture action adds to an artifact's name."""
+    return _split_attempt(artifact)[1]
 
 
-def slot_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> Slot:
-    """Return the slot of an artifact that was named by its id: nothing to choose, but other attempts to know of."""
-    candidate = Candidate(artifact, attempt_in_name(artifact))
-    return _with_others([Slot(artifact.name, (side,), (candidate,))], listing)[0]
-
-
-def _literally(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
+def _exact_matcher(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
     return lambda artifact: (name, attempt_in_name(artifact)) if artifact.name == name else None
 
 
-def _as_glob(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
-    """Read `*` and `?`. A bracket is a bracket: an artifact's name may hold one, and a class could hold {attempt}."""
-    plain = name.replace("[", "[[]").replace(ATTEMPT, _MARK)
-    pattern = re.compile(fnmatch.translate(plain).replace(_MARK, f"(?P<attempt>{_ATTEMPT})"))
+def _glob_matcher(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
+    """Translate `*`, `?` and `{attempt}`. A bracket is only a bracket: names may hold one."""
+    glob = name.replace("[", "[[]").replace(ATTEMPT, _PLACEHOLDER)
+    pattern = re.compile(fnmatch.translate(glob).replace(_PLACEHOLDER, f"(?P<attempt>{_ATTEMPT_NUMBER})"))
 
     def match(artifact: Artifact) -> tuple[str, int | None] | None:
-        found = pattern.match(artifact.name)
-        if not found or "attempt" not in pattern.groupindex:
-            return _apart(artifact) if found else None
-        start, end = found.span("attempt")
-        return artifact.name[:start] + ATTEMPT + artifact.name[end:], int(found["attempt"])
+        matched = pattern.match(artifact.name)
+        if not matched:
+            return None
+        if "attempt" not in pattern.groupindex:
+            return _split_attempt(artifact)
+        start, end = matched.span("attempt")
+        return artifact.name[:start] + ATTEMPT + artifact.name[end:], int(matched["attempt"])
 
     return match
 
 
-def _apart(artifact: Artifact) -> tuple[str, int | None]:
-    """Part a name that ends in `-<run id>-<attempt>`, as the capture action's do, from its attempt."""
-    found = artifact.run_id and re.fullmatch(rf"(.*-{artifact.run_id}-)({_ATTEMPT})", artifact.name)
-    return (found[1] + ATTEMPT, int(found[2])) if found else (artifact.name, None)
+def _split_attempt(artifact: Artifact) -> tuple[str, int | None]:
+    """Split `x-<run id>-<attempt>` into `x-<run id>-{attempt}` and the attempt. Other names stay as they are."""
+    ending = artifact.run_id and re.fullmatch(rf"(.*-{artifact.run_id}-)({_ATTEMPT_NUMBER})", artifact.name)
+    return (ending[1] + ATTEMPT, int(ending[2])) if ending else (artifact.name, None)
 
 
-def _slot(label: str, sides: tuple[str, ...], group: Sequence[Candidate]) -> Slot:
-    if len(group) > 1 and all(candidate.artifact.expired for candidate in group):
-        detail = f"all {len(group)} artifacts named {label} have expired"
-        return Slot(label, sides, tuple(group), fault=Fault("artifact-expired", detail))
-    newest_first = sorted(group, key=lambda each: (each.attempt or 0, each.artifact.created_at or ""), reverse=True)
-    distinct = tuple(_distinct(newest_first))
-    return Slot(label, sides, distinct, copies=len(newest_first) - len(distinct))
+def _group(label: str, sides: tuple[str, ...], candidates: Sequence[Candidate]) -> CandidateGroup:
+    if len(candidates) > 1 and all(candidate.artifact.expired for candidate in candidates):
+        detail = f"all {len(candidates)} artifacts named {label} have expired"
+        return CandidateGroup(label, sides, tuple(candidates), fault=Fault("artifact-expired", detail))
+    newest_first = sorted(
+        candidates,
+        key=lambda candidate: (candidate.attempt or 0, candidate.artifact.created_at or ""),
+        reverse=True,
+    )
+    distinct = _without_copies(newest_first)
+    return CandidateGroup(label, sides, distinct, duplicate_count=len(newest_first) - len(distinct))
 
 
-def _distinct(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Drop the second copy of equal bytes: an upload that was retried leaves two."""
-    seen: set[tuple[int | None, str]] = set()
+def _without_copies(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Keep one of several candidates of one attempt with equal bytes: an upload that was retried leaves two."""
+    distinct: list[Candidate] = []
+    contents: set[tuple[int | None, str]] = set()
     for candidate in candidates:
         digest = candidate.artifact.digest
-        if digest is None or (candidate.attempt, digest) not in seen:
-            yield candidate
-        seen |= {(candidate.attempt, digest)} if digest else set()
+        if digest is None:
+            distinct.append(candidate)
+        elif (candidate.attempt, digest) not in contents:
+            distinct.append(candidate)
+            contents.add((candidate.attempt, digest))
+    return tuple(distinct)
 
 
-def _missing(name: str) -> Fault:
-    hint = " (only * and ? stand for something else in it)" if "[" in name else ""
-    return Fault(
-        "artifact-missing",
+def _no_match(name: str) -> Fault:
+    hint = " (only * and ? are wildcards)" if "[" in name else ""
+    return _missing(
         f"no artifact named {name}{hint} in the run: the job uploaded none, it was deleted, or the token lacks "
-        "`actions: read`",
+        "`actions: read`"
     )
 
 
-def _with_others(slots: Sequence[Slot], listing: Iterable[Artifact]) -> list[Slot]:
-    """Add what has the name of a candidate in any attempt, also where the input names one attempt or gives an id."""
+def _with_siblings(groups: Sequence[CandidateGroup], listing: Iterable[Artifact]) -> list[CandidateGroup]:
+    """Add the artifacts that have a candidate's name in any attempt, even if the input names only one attempt."""
     named: dict[str, list[Candidate]] = {}
     for artifact in listing:
-        label, attempt = _apart(artifact)
+        label, attempt = _split_attempt(artifact)
         named.setdefault(label, []).append(Candidate(artifact, attempt))
-    return [slot._replace(others=tuple(_others(slot, named))) for slot in slots]
+    return [group._replace(siblings=_siblings(group, named)) for group in groups]
 
 
-def _others(slot: Slot, named: Mapping[str, Sequence[Candidate]]) -> Iterable[Candidate]:
-    labels = dict.fromkeys(_apart(candidate.artifact)[0] for candidate in slot.candidates)
-    others = {other.artifact.id: other for label in labels for other in named.get(label, ())}
-    return (others | {candidate.artifact.id: candidate for candidate in slot.candidates}).values()
+def _siblings(group: CandidateGroup, named: Mapping[str, Sequence[Candidate]]) -> tuple[Candidate, ...]:
+    siblings: dict[int, Candidate] = {}
+    for label in {_split_attempt(candidate.artifact)[0]: None for candidate in group.candidates}:
+        siblings |= {sibling.artifact.id: sibling for sibling in named.get(label, ())}
+    return tuple((siblings | {candidate.artifact.id: candidate for candidate in group.candidates}).values())
+
+
+# ---- from a group to one artifact for each side ----------------------------------------------------------------------
+
+
+def compares_attempts(first: ArtifactSelector, rerun: ArtifactSelector, *, one_run: bool) -> bool:
+    """Whether the two sides are two attempts of one job. Raises `UsageError` if only one name holds `{attempt}`."""
+    if not one_run or first.name is None or rerun.name is None or first.artifact_id or rerun.artifact_id:
+        return False
+    if (ATTEMPT in first.name) != (ATTEMPT in rerun.name):
+        raise UsageError(
+            f"inputs first-artifact and rerun-artifact are {first.name!r} and {rerun.name!r}; "
+            "allowed: {attempt} in both names of one run, or in neither"
+        )
+    return first.name == rerun.name
+
+
+def select(group: CandidateGroup, attempt_of: AttemptOf, latest_attempt: int | None) -> list[Selection]:
+    """Select the newest attempt's candidate; for both sides, the rerun is the newest and the first the one before.
+
+    `latest_attempt` is the number of the run's latest attempt; None if it is unknown.
+    """
+    if group.fault:
+        return [Selection(side, group.label, fault=group.fault) for side in group.sides]
+    if len(group.candidates) == 1:
+        return _select_only_one(group, attempt_of, latest_attempt)
+    try:
+        newest = list(islice(_newest_of_each_attempt(group, attempt_of), len(group.sides)))
+    except AmbiguousError as error:
+        fault = Fault("artifact-ambiguous", f"{error}: {_list(group.candidates)}")
+        return [Selection(side, group.label, fault=fault) for side in group.sides]
+    return [
+        Selection(side, group.label, candidate) for side, candidate in zip(reversed(group.sides), newest, strict=True)
+    ]
+
+
+def _newest_of_each_attempt(group: CandidateGroup, attempt_of: AttemptOf) -> Iterator[Candidate]:
+    """Yield a candidate once it is certain that the next one is of an earlier attempt. Raises `AmbiguousError`."""
+    with_attempts = ((candidate, attempt_of(candidate)) for candidate in group.candidates)
+    for (newer, attempt), (older, attempt_before) in pairwise(with_attempts):
+        if attempt is None or attempt_before is None:
+            raise AmbiguousError("the attempt of one of them is unknown")
+        if attempt == attempt_before:
+            raise AmbiguousError("two are of one attempt")
+        if attempt < attempt_before:
+            raise AmbiguousError("their records and their times disagree")
+        times = newer.artifact.created_at, older.artifact.created_at
+        if newer.attempt is None and (None in times or times[0] == times[1]):
+            raise AmbiguousError("they were created in the same second")
+        yield newer
+    yield group.candidates[-1]
+
+
+def _select_only_one(group: CandidateGroup, attempt_of: AttemptOf, latest_attempt: int | None) -> list[Selection]:
+    """Select the only candidate. For both sides it is the first run's if it is of attempt 1, else the rerun's."""
+    (candidate,) = group.candidates
+    if len(group.sides) == 1:
+        return [Selection(group.sides[0], group.label, candidate)]
+    if group.named_by_id:
+        detail = f"no attempt before that of artifact {candidate.artifact.id} left one named {group.label}"
+        return [Selection(FIRST, group.label, fault=_missing(detail)), Selection(RERUN, group.label, candidate)]
+    attempt = attempt_of(candidate) or latest_attempt
+    if attempt == 1:
+        fault = _missing(_why_no_rerun(group, latest_attempt))
+        return [Selection(FIRST, group.label, candidate), Selection(RERUN, group.label, fault=fault)]
+    fault = _missing(_why_no_first(group, attempt))
+    return [Selection(FIRST, group.label, fault=fault), Selection(RERUN, group.label, candidate)]
+
+
+def _why_no_rerun(group: CandidateGroup, latest_attempt: int | None) -> str:
+    if latest_attempt is None or latest_attempt == 1:
+        return 'the run has only one attempt yet: press "Re-run failed jobs" for a second one to compare with'
+    return (
+        f"no later attempt left an artifact named {group.label}{_copies(group)}, "
+        f"and the run is at attempt {latest_attempt}"
+    )
+
+
+def _why_no_first(group: CandidateGroup, attempt: int | None) -> str:
+    which = f"attempt {attempt}" if attempt else "one attempt, which is unknown,"
+    detail = f"only {which} left an artifact named {group.label}{_copies(group)}"
+    if ATTEMPT in group.label:
+        return detail
+    return f"{detail}; to keep the earlier one, put {ATTEMPT} into the artifact's name, or rerun in a separate run"
+
+
+def _copies(group: CandidateGroup) -> str:
+    return f" (not counting {group.duplicate_count} more with the same bytes)" if group.duplicate_count else ""
+
+
+def _missing(detail: str) -> Fault:
+    return Fault("artifact-missing", detail)
+
+
+def _list(candidates: Sequence[Candidate]) -> str:
+    def show(candidate: Candidate) -> str:
+        return f"{candidate.artifact.id} of {candidate.artifact.created_at or 'unknown time'}"
+
+    return ", ".join(abbreviate(candidates, _MAX_LISTED, show))

@@ -59,7 +59,7 @@ def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.action.event import read_event
     from freeze_gate.action.inputs import read_inputs
     from freeze_gate.action.run import Gate
-    from freeze_gate.artifacts.cache import Archives
+    from freeze_gate.artifacts.cache import ArtifactCache
     from freeze_gate.artifacts.collect import Collector
     from freeze_gate.files import write_file
     from freeze_gate.github.download import Downloads
@@ -85,14 +85,14 @@ def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         ) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):
-        archives = Archives(api, downloads, folder, shelf, runner.say)
+        artifacts = ArtifactCache(api, downloads, folder, shelf, runner.say)
         return Gate(
             inputs=inputs,
             event=event,
             today=context.now().date(),
             api=api,
-            archives=archives,
-            collector=Collector(api, archives, event),
+            artifacts=artifacts,
+            collector=Collector(api, artifacts, event.run_id, event.latest_attempt),
             runner=runner,
             view=view,
             write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, payload),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from freeze_gate.action.inputs import INPUTS, Wanted, read_inputs
+from freeze_gate.action.inputs import INPUTS, read_inputs
+from freeze_gate.artifacts.select import ArtifactSelector
 from freeze_gate.errors import UsageError
 
 NEEDED = {"INPUT_FIRST-ARTIFACT": "first", "INPUT_RERUN-ARTIFACT": "rerun", "INPUT_GITHUB-TOKEN": "secret"}
@@ -12,8 +13,8 @@ def test_the_defaults_are_the_contract_s() -> None:
     """With nothing but the two names and the token."""
     inputs = read_inputs(NEEDED)
 
-    assert inputs.first == Wanted(None, "first", None)
-    assert inputs.rerun == Wanted(None, "rerun", None)
+    assert inputs.first == ArtifactSelector(None, "first", None)
+    assert inputs.rerun == ArtifactSelector(None, "rerun", None)
     assert inputs.policy == ".github/freeze-gate.yml"
     assert inputs.expected == ()
     assert (inputs.freeze_label, inputs.refresh_label) == ("freeze-request", "fixture-refresh")
@@ -67,7 +68,7 @@ def test_values_are_read_as_they_are_meant(name: str, value: str, field: str, re
 def test_an_id_needs_no_name() -> None:
     """One side by id, the other by name."""
     inputs = read_inputs({**NEEDED, "INPUT_FIRST-ARTIFACT": "", "INPUT_FIRST-ARTIFACT-ID": "17"})
-    assert inputs.first == Wanted(17, None, None)
+    assert inputs.first == ArtifactSelector(17, None, None)
 
 
 def test_a_token_shows_in_no_text() -> None:

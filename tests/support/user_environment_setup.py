@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from freeze_gate.capture.oracle.sandbox import linux as kernel
+from freeze_gate.capture.oracle.sandbox import linux
 
 UID, GID, EXTRA_GROUP = 4321, 4322, 4323
 ADDRESSES = ("192.0.2.10", "2001:db8::10")
@@ -39,20 +39,20 @@ class Place(NamedTuple):
 def _make(place: Place, home: Path) -> None:
     if place.limits:
         _own_user_namespace()
-    kernel.unshare(kernel.NEW_MOUNTS, "making a place")
-    kernel.keep_mounts_apart()
-    kernel.mount(sys.base_prefix, str(home / "python"), flags=_MS_BIND)
+    linux.unshare(linux.CLONE_NEWNS)
+    linux.make_mounts_private()
+    linux.mount(sys.base_prefix, str(home / "python"), flags=_MS_BIND)
     for file in (home / "etc").iterdir():
         if (known := Path("/etc", file.name)).exists():
-            kernel.mount_file(str(file), str(known.resolve()))
+            linux.bind_mount_file(str(file), str(known.resolve()))
     if place.masked:
-        kernel.mount("tmpfs", "/proc/irq", "tmpfs")
+        linux.mount("tmpfs", "/proc/irq", "tmpfs")
     if place.addresses:
-        kernel.unshare(kernel.NEW_NETWORK, "making a place")
-        kernel.raise_loopback()
+        linux.unshare(linux.CLONE_NEWNET)
+        linux.bring_up_loopback()
         _add_addresses()
         Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
-        kernel.mount("tmpfs", "/run", "tmpfs", options="mode=1777")
+        linux.mount("tmpfs", "/run", "tmpfs", options="mode=1777")
     for name in place.limits:
         Path("/proc/sys/user", name).write_text("0")
     if place.uid:
@@ -75,7 +75,7 @@ def _own_user_namespace() -> None:
     """Enter a user namespace where every user keeps the number it had; only root outside may write such a map."""
     made, mapped = os.pipe(), os.pipe()
     if (inner := os.fork()) == 0:
-        kernel.unshare(kernel.NEW_USERS, "making a place")
+        linux.unshare(linux.CLONE_NEWUSER)
         os.write(made[1], b"m")
         os.read(mapped[0], 1)
         os.setresgid(0, 0, 0)

@@ -1,47 +1,50 @@
-"""`freeze-gate oracle`: run the property check on the pinned file, without a network, and record how it ended."""
+"""`freeze-gate oracle`: run the property test on the pinned file, without a network, and record the result."""
 
 import argparse
 import math
 
-from freeze_gate.capture.oracle.run import Check, Outcome, run_oracle
-from freeze_gate.capture.oracle.sandbox.launcher import ways
+from freeze_gate.capture.oracle.run import OracleSpec, run_oracle
+from freeze_gate.capture.oracle.sandbox.launcher import available_methods
 from freeze_gate.capture.store import Store, bundle_folder
 from freeze_gate.commands import CommandContext
+from freeze_gate.evidence.record import Record
 
-_YEAR = 31_622_400
+_MAX_SECONDS = 31_622_400  # a year
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
-        "Exit code: the command's own; 124 at the time limit, 128+n on a signal, 127 and 126 for a command that is"
-        " missing or cannot be executed, 3 where nothing was run, at least 1 where the run spoiled its own evidence."
+        "Example: freeze-gate oracle --id sorted-patch --timeout 600 -- pytest tests/properties."
+        " Exit code: the command's own; 124 at the time limit; 128+n if signal n ended it; 127 if it is missing, 126 if"
+        " it cannot be executed; 3 if it was not run; at least 1 if it changed the pin or the record."
     )
     parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
     parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
-    parser.add_argument("--timeout", type=_seconds, metavar="S", help="end the command after so many seconds")
-    parser.add_argument("--allow-egress", action="store_true", help="leave the network on; recorded as `open`")
+    parser.add_argument("--timeout", type=_seconds, metavar="S", help="kill the command after S seconds")
+    parser.add_argument("--allow-egress", action="store_true", help="leave the network on; the record says `open`")
     parser.add_argument(
-        "words",
+        "oracle_command",
         nargs="+",
         metavar="CMD",
-        help="the command, after `--`; {fixture} stands for the pinned file, as FREEZE_GATE_FIXTURE does",
+        help="the command, after `--`; {fixture} becomes the path of the pinned file, as in FREEZE_GATE_FIXTURE",
     )
 
 
 def run(args: argparse.Namespace, context: CommandContext) -> int:
-    """Run the oracle; say in one line on stderr how it ended, and return its exit code."""
+    """Run the oracle, print its result on stderr, and return its exit code."""
     store = Store(bundle_folder(args.bundle, context.environ))
-    check = Check(args.id, args.words, args.timeout, None if args.allow_egress else ways(context.environ))
-    outcome = run_oracle(store, check, context.environ, context.now())
-    print(f"freeze-gate oracle: {_sentence(outcome)}", file=context.stderr)
-    for remark in outcome.remarks:
+    methods = None if args.allow_egress else available_methods(context.environ)
+    spec = OracleSpec(args.id, args.oracle_command, args.timeout, methods)
+    finished = run_oracle(store, spec, context.environ, context.now())
+    print(f"freeze-gate oracle: {_describe(finished.record)}", file=context.stderr)
+    for remark in finished.remarks:
         print(f"freeze-gate oracle: {args.id}: {remark}", file=context.stderr)
-    return outcome.exit_code
+    return finished.exit_code
 
 
-def _sentence(outcome: Outcome) -> str:
-    record, oracle = outcome.record, outcome.record.oracle
+def _describe(record: Record) -> str:
+    oracle = record.oracle
     attempts = "" if oracle.egress_attempts is None else f", egress attempts {oracle.egress_attempts}"
     return f"{record.fixture_id}: {oracle.outcome} in run {oracle.runs} ({oracle.egress}{attempts})"
 
@@ -51,6 +54,6 @@ def _seconds(text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 < value <= _YEAR:
-        raise argparse.ArgumentTypeError(f"{text!a} is no number of seconds above 0")
+    if not 0 < value <= _MAX_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!a} is not a number of seconds above 0")
     return value

@@ -1,43 +1,43 @@
-"""What one more run of the oracle does to a record: the verdict comes from the exit status, and can only go down."""
+"""What one more run of the oracle does to a record: the exit status decides, and a verdict can only get worse."""
 
 from typing import Final
 
 from freeze_gate.evidence.record import VERDICT_OF_OUTCOME, Oracle, Record
 
-TIMED_OUT: Final = 124
-"""The exit code at the time limit, as timeout(1) has it."""
-_SIGNALLED: Final = 128
+TIMEOUT_EXIT_CODE: Final = 124
+"""The exit code at the time limit, as of timeout(1)."""
+_SIGNAL_OFFSET: Final = 128
 
 
-def ended(status: int | None) -> Oracle:
-    """Read an exit status: negative is the signal that ended the command, None its time limit."""
+def from_exit_status(status: int | None) -> Oracle:
+    """Return the outcome of an exit status: negative for the signal that ended the command, None at its time limit."""
     if status is None:
-        return Oracle("timed_out", TIMED_OUT)
+        return Oracle("timed_out", TIMEOUT_EXIT_CODE)
     if status < 0:
-        return Oracle("crashed", _SIGNALLED - status)
+        return Oracle("crashed", _SIGNAL_OFFSET - status)
     return Oracle("failed" if status else "passed", status)
 
 
-def lowered(record: Record, now: Oracle) -> Record:
-    """Add one run to what a record says.
+def merge_run(record: Record, run: Oracle) -> Record:
+    """Add one run to a record.
 
-    A run that did not pass stays; so does an input that was not the pin, and a run with the network on. Attempts to get
-    out add up.
+    A run that did not pass stays; so does an input that was not the pin, and a run with the network on. Egress attempts
+    add up.
     """
     before = record.oracle if record.oracle_passed is not None else Oracle(runs=record.oracle.runs)
-    kept = before if record.oracle_passed is False else now
-    spoiled = before.fixture_sha256 not in (None, record.fixture_sha256)
-    oracle = kept._replace(
-        fixture_sha256=before.fixture_sha256 if spoiled else now.fixture_sha256,
-        egress="open" if before.egress == "open" else now.egress,
-        egress_attempts=_sum(before.egress_attempts, now.egress_attempts),
+    decisive = before if record.oracle_passed is False else run
+    had_other_input = before.fixture_sha256 not in (None, record.fixture_sha256)
+    oracle = decisive._replace(
+        fixture_sha256=before.fixture_sha256 if had_other_input else run.fixture_sha256,
+        egress="open" if before.egress == "open" else run.egress,
+        egress_attempts=_sum(before.egress_attempts, run.egress_attempts),
         runs=(before.runs or 0) + 1,
     )
     return record._replace(oracle=oracle, oracle_passed=VERDICT_OF_OUTCOME[oracle.outcome or "crashed"])
 
 
-def not_run(record: Record) -> Record:
-    """Say that the oracle could not be started, unless one was: nothing that was seen is taken back."""
+def mark_not_run(record: Record) -> Record:
+    """Record that the oracle could not be started. The result of an earlier run stays."""
     if record.oracle_passed is not None:
         return record
     return record._replace(oracle=Oracle("not_run", runs=record.oracle.runs))

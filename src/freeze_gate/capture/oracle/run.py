@@ -1,10 +1,10 @@
 """The sealed oracle: one command, run on the pinned file, judged by its exit status alone.
 
-1. The pin is hashed; without one that matches there is nothing to check.
-2. The seal is made. Where it cannot be made, nothing runs.
-3. The record says `false` and `crashed` before the command starts, and keeps saying so if this process is killed.
-4. The command runs; then everything that it left behind is ended.
-5. The pin is hashed again, and the record is written from memory: nothing that lies on disk by then is believed.
+1. Hash the pin. Without one that matches its record there is nothing to check.
+2. Make the seal. If that fails, nothing runs.
+3. Write `false` and `crashed` to the record before the command starts; this stays if this process is killed.
+4. Run the command, then end everything that it left behind.
+5. Hash the pin again, and write the record from memory: by now the files on disk are not trusted.
 """
 
 import contextlib
@@ -15,14 +15,20 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 
-from freeze_gate.capture.oracle.outcome import ended, lowered, not_run
-from freeze_gate.capture.oracle.sandbox import linux as kernel
-from freeze_gate.capture.oracle.sandbox.launcher import Keeper, NotSealed, Way, prepare_open, prepare_sealed
-from freeze_gate.capture.oracle.sandbox.protocol import Ending, Lost, Order
-from freeze_gate.capture.oracle.sandbox.reaper import end_descendants
-from freeze_gate.capture.oracle.signals import interruptible
+from freeze_gate.capture.oracle.outcome import from_exit_status, mark_not_run, merge_run
+from freeze_gate.capture.oracle.sandbox import linux
+from freeze_gate.capture.oracle.sandbox.launcher import (
+    Method,
+    SandboxProcess,
+    SandboxUnavailable,
+    prepare_open,
+    prepare_sealed,
+)
+from freeze_gate.capture.oracle.sandbox.protocol import ConnectionLost, SandboxRequest, SandboxResult
+from freeze_gate.capture.oracle.sandbox.reaper import kill_descendants
+from freeze_gate.capture.oracle.signals import raise_on_termination
 from freeze_gate.capture.run import current_run
 from freeze_gate.capture.store import Store
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
@@ -30,65 +36,62 @@ from freeze_gate.evidence.digest import Sha256, observe
 from freeze_gate.evidence.record import Oracle, Record
 
 FIXTURE_VARIABLE: Final = "FREEZE_GATE_FIXTURE"
-FIXTURE_WORD: Final = "{fixture}"
+FIXTURE_PLACEHOLDER: Final = "{fixture}"
 
-_CURES: Final = (
-    "Do one of these: let this user run `sudo -n` (hosted runners do; a job container needs `options: --privileged`);"
-    " allow user namespaces with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`;"
+_REMEDIES: Final = (
+    "Do one of these: allow this user to run `sudo -n` (hosted runners do; a job container needs"
+    " `options: --privileged`); allow user namespaces with"
+    " `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`;"
     " or pass --allow-egress, which leaves the network on and is recorded as `open`"
 )
 
-_KILLED: Final = 137
-"""The exit code of a process that SIGKILL ended."""
+_SIGKILL_EXIT_CODE: Final = 137
 
 
-class Check(NamedTuple):
-    """What to run: the fixture id, the command's words, seconds it may take, the ways to seal it; None is `open`."""
+class OracleSpec(NamedTuple):
+    """What to run: the fixture id, the command, its time limit in seconds, the methods to seal it; None is `open`."""
 
     fixture_id: str
-    words: Sequence[str]
-    limit: float | None
-    ways: Sequence[Way] | None
+    command: Sequence[str]
+    timeout: float | None
+    methods: Sequence[Method] | None
 
 
-class Outcome(NamedTuple):
-    """How it ended: the exit code for the caller, the record as it was written, and what else a person should know."""
+class OracleRun(NamedTuple):
+    """One finished run: the exit code for the caller, the record as it was written, and remarks for the user."""
 
     exit_code: int
     record: Record
     remarks: tuple[str, ...]
 
 
-def run_oracle(store: Store, check: Check, environ: Mapping[str, str], now: datetime) -> Outcome:
-    """Run the oracle of one fixture and record it.
-
-    Raises `NoVerdictError`, with the cause and the cures, where it could not be run (the record then says `not_run`,
-    unless an earlier run said more); `UsageError` for a record that is none; `Interrupted`.
-    """
-    record = store.read(check.fixture_id)
-    if record is None:
-        record = Record(check.fixture_id, None, None, None, None, run=current_run(environ, now))
-    with interruptible():
-        try:
-            pin = _pinned(store, record)
-            with _prepared(store, check, _order(check, environ, pin)) as keeper:
-                return _judge(store, record, pin, check, keeper)
-        except _NotRun as cause:
-            _refuse(store, record, str(cause))
-
-
 class _NotRun(Exception):
     """The oracle cannot be started, for a cause outside the tested tree."""
 
 
-def _refuse(store: Store, record: Record, cause: str) -> NoReturn:
-    with store.locked():
-        store.write(not_run(store.read(record.fixture_id) or record))
-    raise NoVerdictError(f"the oracle of {record.fixture_id} was not run: {cause}")
+def run_oracle(store: Store, spec: OracleSpec, environ: Mapping[str, str], now: datetime) -> OracleRun:
+    """Run the oracle of one fixture and record it.
+
+    Raises `NoVerdictError`, with cause and remedies, if it could not be run (the record then says `not_run`, unless an
+    earlier run said more), `UsageError` for an invalid record, and `Interrupted`.
+    """
+    record = store.read(spec.fixture_id)
+    if record is None:
+        record = Record(spec.fixture_id, None, None, None, None, run=current_run(environ, now))
+    with raise_on_termination():
+        try:
+            pin = _verified_pin(store, record)
+            request = _sandbox_request(spec, environ, pin)
+            with _sandbox(store, spec, request) as sandbox:
+                return _run(store, record, pin, spec, sandbox)
+        except _NotRun as cause:
+            with store.locked():
+                store.write(mark_not_run(store.read(record.fixture_id) or record))
+            raise NoVerdictError(f"the oracle of {record.fixture_id} was not run: {cause}") from None
 
 
-def _pinned(store: Store, record: Record) -> Path:
-    """Find the pinned file and hash it; no part of the path that is returned is a link."""
+def _verified_pin(store: Store, record: Record) -> Path:
+    """Find the pinned file and check its digest. No part of the returned path is a link."""
     if not sys.platform.startswith("linux"):
         raise _NotRun("it needs Linux; run this step on a Linux runner")
     try:
@@ -97,16 +100,16 @@ def _pinned(store: Store, record: Record) -> Path:
         raise _NotRun(str(error)) from None
     if path is None:
         raise _NotRun("nothing is pinned under this id; run `freeze-gate pin` or `freeze-gate sample` first")
-    found = _sha256(path)
-    if found is None:
+    digest = _hash_file(path)
+    if digest is None:
         raise _NotRun(f"the pinned file {record.fixture_path} is not in the bundle; sample again in a new run")
-    if found != record.fixture_sha256:
-        raise _NotRun(f"the pinned file hashes to {found}, not to {record.fixture_sha256}; sample again in a new run")
+    if digest != record.fixture_sha256:
+        raise _NotRun(f"the pinned file hashes to {digest}, not to {record.fixture_sha256}; sample again in a new run")
     return path.resolve()
 
 
-def _sha256(path: Path) -> Sha256 | None:
-    """Hash an ordinary file; None where there is none. What was put in its place is not followed or waited for."""
+def _hash_file(path: Path) -> Sha256 | None:
+    """Hash a regular file; None if there is none. Links are not followed, and a FIFO is not waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
@@ -115,89 +118,94 @@ def _sha256(path: Path) -> Sha256 | None:
         return None
 
 
-def _order(check: Check, environ: Mapping[str, str], pin: Path) -> Order:
+def _sandbox_request(spec: OracleSpec, environ: Mapping[str, str], pin: Path) -> SandboxRequest:
     umask = os.umask(0)
     os.umask(umask)
-    return Order(
-        words=[word.replace(FIXTURE_WORD, str(pin)) for word in check.words],
+    return SandboxRequest(
+        command=[argument.replace(FIXTURE_PLACEHOLDER, str(pin)) for argument in spec.command],
         folder=str(Path.cwd()),
         environ={**environ, FIXTURE_VARIABLE: str(pin)},
         umask=umask,
         groups=os.getgroups(),
-        limit=check.limit,
-        seal=None,
+        timeout=spec.timeout,
+        isolation=None,
     )
 
 
 @contextlib.contextmanager
-def _prepared(store: Store, check: Check, order: Order) -> Iterator[Keeper]:
-    kernel.adopt_orphans()
+def _sandbox(store: Store, spec: OracleSpec, request: SandboxRequest) -> Iterator[SandboxProcess]:
+    linux.set_child_subreaper()
     try:
-        if check.ways is None:
-            keeper = prepare_open(order)
+        if spec.methods is None:
+            sandbox = prepare_open(request)
         else:
-            keeper = prepare_sealed(order, store.folder.resolve(), check.ways)
-    except NotSealed as error:
-        raise _NotRun(f"{error}. {_CURES}") from None
-    kernel.set_readable(readable=False)  # nor may an oracle without a seal change what this process remembers
+            sandbox = prepare_sealed(request, store.folder.resolve(), spec.methods)
+    except SandboxUnavailable as error:
+        raise _NotRun(f"{error}. {_REMEDIES}") from None
+    linux.set_dumpable(dumpable=False)  # an oracle without a seal must not be able to change this process's memory
     try:
-        yield keeper
+        yield sandbox
     finally:
-        keeper.close()
-        kernel.set_readable(readable=True)
+        sandbox.close()
+        linux.set_dumpable(dumpable=True)
 
 
-def _judge(store: Store, record: Record, pin: Path, check: Check, keeper: Keeper) -> Outcome:
-    egress = "open" if check.ways is None else "sealed"
-    under_way = lowered(record, Oracle("crashed", None, record.fixture_sha256, egress))
+def _run(store: Store, record: Record, pin: Path, spec: OracleSpec, sandbox: SandboxProcess) -> OracleRun:
+    egress = "open" if spec.methods is None else "sealed"
+    provisional = merge_run(record, Oracle("crashed", None, record.fixture_sha256, egress))
     with store.locked():
-        if store.read(record.fixture_id) != record or _sha256(pin) != record.fixture_sha256:
-            raise UsageError(f"another process captured or checked {record.fixture_id} meanwhile; do one at a time")
-        store.write(under_way)
+        if store.read(record.fixture_id) != record or _hash_file(pin) != record.fixture_sha256:
+            raise UsageError(f"another process captured or checked {record.fixture_id} meanwhile; run one at a time")
+        store.write(provisional)
     try:
-        ending = keeper.run(check.limit)
-    except Lost:
-        end_descendants()
-        return Outcome(_KILLED, under_way, ("what kept the oracle was ended from outside, or by the oracle itself",))
-    return _recorded(store, record, under_way, ending, _sha256(pin))
+        result = sandbox.run(spec.timeout)
+    except ConnectionLost:
+        kill_descendants()
+        remark = "the sandbox supervisor was killed, from outside or by the oracle"
+        return OracleRun(_SIGKILL_EXIT_CODE, provisional, (remark,))
+    return _write_result(store, record, provisional, result, _hash_file(pin))
 
 
-def _recorded(store: Store, record: Record, under_way: Record, ending: Ending, after: Sha256 | None) -> Outcome:
-    """Write the record from what this process remembers; what lies on disk by now can only spoil the run."""
-    verdict = ended(ending.status)
+def _write_result(
+    store: Store, record: Record, provisional: Record, result: SandboxResult, digest_after: Sha256 | None
+) -> OracleRun:
+    """Write the record from memory; tampering with the files on disk can only turn the result into a fail."""
+    oracle = from_exit_status(result.exit_status)
+    exit_code = oracle.exit_code or 0
     with store.locked():
-        remarks = _spoils(store, record, under_way, after)
-        final = lowered(
-            record,
-            verdict._replace(
-                outcome="failed" if remarks and verdict.outcome == "passed" else verdict.outcome,
-                fixture_sha256=after,
-                egress=under_way.oracle.egress,
-                egress_attempts=ending.attempts,
-                seconds=round(ending.seconds, 3),
-            ),
+        tampering = _tampering(store, record, provisional, digest_after)
+        if tampering:
+            exit_code = max(1, exit_code)
+            if oracle.outcome == "passed":
+                oracle = oracle._replace(outcome="failed")
+        oracle = oracle._replace(
+            fixture_sha256=digest_after,
+            egress=provisional.oracle.egress,
+            egress_attempts=result.egress_attempts,
+            seconds=round(result.seconds, 3),
         )
+        final = merge_run(record, oracle)
         store.write(final)
-    code = verdict.exit_code or 0
-    return Outcome(max(1, code) if remarks else code, final, (*remarks, *_leftovers(ending)))
+    return OracleRun(exit_code, final, (*tampering, *_remarks(result)))
 
 
-def _spoils(store: Store, record: Record, under_way: Record, after: Sha256 | None) -> list[str]:
-    """Say what the oracle did to its own evidence, and make room for the record where something odd took its place."""
+def _tampering(store: Store, record: Record, provisional: Record, digest_after: Sha256 | None) -> list[str]:
+    """Say what the oracle did to the pin and the record, and make the record's path writable again."""
     remarks = []
-    if after != record.fixture_sha256:
-        remarks.append("the pinned file changed while it ran: the run is spoiled; let the check work on a copy")
+    if digest_after != record.fixture_sha256:
+        remarks.append("the pinned file was modified, so this run counts as failed; make the test work on a copy")
     try:
-        seen = store.read(record.fixture_id)
+        on_disk = store.read(record.fixture_id)
     except FreezeGateError:
-        seen = None
-        _make_room(store.record_file(record.fixture_id))
-    if seen != under_way:
-        remarks.append("its record changed while it ran: the run is spoiled")
+        on_disk = None
+        _clear_path(store.record_file(record.fixture_id))
+    if on_disk != provisional:
+        remarks.append("its record was modified, so this run counts as failed")
     return remarks
 
 
-def _make_room(file: Path) -> None:
+def _clear_path(file: Path) -> None:
+    """Remove what is not a folder or a regular file from the path of a record."""
     for path in (file.parent, file):
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             path.unlink(missing_ok=True)
@@ -205,10 +213,10 @@ def _make_room(file: Path) -> None:
         shutil.rmtree(file)
 
 
-def _leftovers(ending: Ending) -> list[str]:
+def _remarks(result: SandboxResult) -> list[str]:
     remarks = []
-    if ending.attempts:
-        remarks.append(f"{ending.attempts} attempts to leave the seal were refused: no freeze comes of this run")
-    if ending.left:
-        remarks.append(f"{ending.left} processes with another user's rights could not be ended")
+    if result.egress_attempts:
+        remarks.append(f"{result.egress_attempts} network attempts were blocked; this run cannot justify a freeze")
+    if result.survivors:
+        remarks.append(f"{result.survivors} processes with another user's rights could not be killed")
     return remarks

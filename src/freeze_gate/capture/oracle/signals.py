@@ -1,4 +1,4 @@
-"""Ctrl-C and the signals by which a runner cancels a job, as an exception: what was started is ended before we go."""
+"""Ctrl-C and the signals that cancel a job, as an exception: the command is ended before this process ends."""
 
 import contextlib
 import signal
@@ -7,33 +7,37 @@ from typing import Final, NoReturn
 
 from freeze_gate.errors import FreezeGateError
 
-_ASKED_TO_END: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_TERMINATION_SIGNALS: Final = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
 
 class Interrupted(FreezeGateError):
-    """Somebody asked this process to end; `exit_code` is 128 and the signal's number, as a shell has it."""
+    """A signal asked this process to end; `exit_code` is 128 plus its number, as in a shell."""
 
     def __init__(self, number: int) -> None:
         super().__init__(
-            f"ended by {signal.Signals(number).name}; where the oracle had started, the record says false and crashed"
+            f"ended by {signal.Signals(number).name}; if the oracle had started, the record says false and crashed"
         )
         self.exit_code = 128 + number
 
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise `Interrupted` for each of the signals while the block runs; afterwards all is as it was."""
+def raise_on_termination() -> Iterator[None]:
+    """Raise `Interrupted` for each of these signals inside the block; restore the handlers after it."""
 
     def interrupt(number: int, _frame: object) -> NoReturn:
-        for each in _ASKED_TO_END:  # one is enough: nothing may break off the ending
-            signal.signal(each, signal.SIG_IGN)
+        for termination in _TERMINATION_SIGNALS:  # a second signal must not interrupt the clean-up
+            signal.signal(termination, signal.SIG_IGN)
         raise Interrupted(number)
 
-    before = {number: handler for number in _ASKED_TO_END if (handler := signal.getsignal(number)) != signal.SIG_IGN}
-    for number in before:  # what the caller ignores, as nohup(1) does, stays ignored
+    handlers = {number: signal.getsignal(number) for number in _TERMINATION_SIGNALS}
+    # what the caller ignores, as nohup(1) does, stays ignored
+    handlers = {number: handler for number, handler in handlers.items() if handler != signal.SIG_IGN}
+    for number in handlers:
         signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -20,7 +20,7 @@ import socket, sys
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(bytes.fromhex(sys.argv[-1]))
 connection.recv(1)
-connection.sendall(b'{"ready": true}\\n{"status": 0, "seconds": 0, "attempts": 0, "left": 0}\\n')
+connection.sendall(b'{"ready": true}\\n{"exit_status": 0, "seconds": 0, "egress_attempts": 0, "survivors": 0}\\n')
 while connection.recv(1 << 16):
     pass
 """

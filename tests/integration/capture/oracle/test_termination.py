@@ -132,7 +132,7 @@ def test_o5_the_keeper_s_end_is_noticed(job: Job, mark: str) -> None:
     )
     done = job.python(hunt, options=OPEN)
     assert done.returncode == 137
-    assert "was ended from outside, or by the oracle itself" in done.stderr
+    assert "the sandbox supervisor was killed, from outside or by the oracle" in done.stderr
     assert not named(mark)
     _says_crashed(job)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.capture.oracle.outcome import ended, lowered, not_run
+from freeze_gate.capture.oracle.outcome import from_exit_status, mark_not_run, merge_run
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, encode_record, read_record
@@ -15,7 +15,7 @@ FRESH = Record("x", PIN, f"fixtures/{PIN}", None, True)
 statuses = st.none() | st.integers(-64, 255)
 runs = st.lists(
     st.builds(
-        lambda status, sha256, egress, attempts: ended(status)._replace(
+        lambda status, sha256, egress, attempts: from_exit_status(status)._replace(
             fixture_sha256=sha256, egress=egress, egress_attempts=attempts
         ),
         statuses,
@@ -34,7 +34,7 @@ runs = st.lists(
 )
 def test_the_exit_status_alone_decides(status: int | None, outcome: str, code: int) -> None:
     """0 passed; any other status failed; a signal crashed, 128 and its number; no status is the time limit."""
-    assert ended(status) == Oracle(outcome, code)
+    assert from_exit_status(status) == Oracle(outcome, code)
 
 
 @given(runs)
@@ -42,7 +42,7 @@ def test_one_run_that_did_not_pass_is_never_made_good(several: list[Oracle]) -> 
     """The verdict is true only where every run passed, however many there are and in whatever order."""
     record = FRESH
     for now in several:
-        record = lowered(record, now)
+        record = merge_run(record, now)
     assert record.oracle_passed is all(now.outcome == "passed" for now in several)
     assert record.oracle.runs == len(several)
 
@@ -52,7 +52,7 @@ def test_the_worst_of_every_other_fact_is_kept(several: list[Oracle]) -> None:
     """One run with the network on, one attempt to get out or one wrong input stays in the record."""
     record = FRESH
     for now in several:
-        record = lowered(record, now)
+        record = merge_run(record, now)
     oracle, attempts = record.oracle, [now.egress_attempts for now in several if now.egress_attempts is not None]
     assert oracle.egress == ("open" if "open" in [now.egress for now in several] else "sealed")
     assert oracle.egress_attempts == (sum(attempts) if attempts else None)
@@ -64,16 +64,16 @@ def test_what_comes_out_is_a_record(several: list[Oracle]) -> None:
     """Whatever happened, the record can be read and contradicts itself nowhere."""
     record = FRESH
     for now in several:
-        record = lowered(record, now)
+        record = merge_run(record, now)
     assert read_record(encode_record(record), "x") == record
     assert not contradictions(record)
 
 
 def test_a_run_that_could_not_start_is_null_and_not_counted() -> None:
     """`not_run` is null, and counts as no run."""
-    record = not_run(FRESH)
+    record = mark_not_run(FRESH)
     assert (record.oracle_passed, record.oracle) == (None, Oracle("not_run"))
-    assert lowered(record, ended(0)).oracle.runs == 1
+    assert merge_run(record, from_exit_status(0)).oracle.runs == 1
 
 
 @given(runs)
@@ -81,5 +81,5 @@ def test_a_run_that_could_not_start_takes_nothing_back(several: list[Oracle]) ->
     """After a run that did start, one that could not leaves the record as it is."""
     record = FRESH
     for now in several:
-        record = lowered(record, now)
-    assert not_run(record) == record
+        record = merge_run(record, now)
+    assert mark_not_run(record) == record

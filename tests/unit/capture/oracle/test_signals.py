@@ -5,13 +5,13 @@ import signal
 
 import pytest
 
-from freeze_gate.capture.oracle.signals import Interrupted, interruptible
+from freeze_gate.capture.oracle.signals import Interrupted, raise_on_termination
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_breaks_off_the_block(number: signal.Signals) -> None:
     """Each of the three ends the block with the exit code that a shell would show."""
-    with pytest.raises(Interrupted, match=number.name) as caught, interruptible():
+    with pytest.raises(Interrupted, match=number.name) as caught, raise_on_termination():
         os.kill(os.getpid(), number)
     assert caught.value.exit_code == 128 + number
 
@@ -26,7 +26,7 @@ def test_a_second_signal_does_not_break_off_the_ending() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(Interrupted), interruptible():
+    with pytest.raises(Interrupted), raise_on_termination():
         end_something()
 
 
@@ -35,7 +35,7 @@ def test_afterwards_every_handler_is_what_it_was() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     known = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     try:
-        with interruptible():
+        with raise_on_termination():
             os.kill(os.getpid(), signal.SIGHUP)
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == known
     finally:

@@ -1,4 +1,4 @@
-"""The command's parent: the caller again, without privileges; it starts the command and ends as the command ended."""
+"""The command's parent: it drops its privileges, runs the command, and ends in the way that the command ended."""
 
 import json
 import os
@@ -7,72 +7,77 @@ import signal
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
-from freeze_gate.capture.oracle.sandbox import linux as kernel
-from freeze_gate.capture.oracle.sandbox import namespaces as room
-from freeze_gate.capture.oracle.sandbox.protocol import Order, Peer
+from freeze_gate.capture.oracle.sandbox.linux import SetupError, setup_step
+from freeze_gate.capture.oracle.sandbox.namespaces import drop_privileges
+from freeze_gate.capture.oracle.sandbox.protocol import PeerCredentials, SandboxRequest
 
-MISSING: Final = 127
-NOT_EXECUTABLE: Final = 126
-"""The exit statuses of a shell for a command that is not there, and for one that cannot be executed."""
+COMMAND_NOT_FOUND: Final = 127
+COMMAND_NOT_EXECUTABLE: Final = 126
+"""The exit statuses of a shell for these two."""
 
-_ENDED: Final = '["preparing the command", "its parent ended early"]'
+_NO_ANSWER: Final = '["preparing the command", "its parent process ended early"]'
 
 
-def fork_guard(order: Order, caller: Peer, streams: Sequence[int], forget: Callable[[], None]) -> tuple[int, int]:
-    """Fork a guard that is ready for the command: its pid, and the descriptor where a byte starts it.
+def fork_child(
+    request: SandboxRequest, caller: PeerCredentials, streams: Sequence[int], close_inherited: Callable[[], None]
+) -> tuple[int, int]:
+    """Fork a child that is ready to run the command: its pid, and the descriptor where a byte starts the command.
 
-    `forget` closes what the guard must not hold. Raises `Refused`.
+    `close_inherited` closes what the child must not hold. Raises `SetupError`.
     """
-    waits, starts = os.pipe()
-    reads, says = os.pipe()
-    guard = os.fork()
-    if guard == 0:
-        forget()
-        os.close(starts)
-        _serve(order, caller, streams, waits, says)
-    for descriptor in (waits, says, *streams):
+    start_read, start_write = os.pipe()
+    ready_read, ready_write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        close_inherited()
+        os.close(start_write)
+        _child_main(request, caller, streams, start_read, ready_write)
+    for descriptor in (start_read, ready_write, *streams):
         os.close(descriptor)
-    with open(reads, "rb") as answer:  # noqa: PTH123 - a descriptor
-        refusal = json.loads(answer.read() or _ENDED)
-    if refusal:
-        raise kernel.Refused(*refusal)
-    return guard, starts
+    with open(ready_read, "rb") as answer:  # noqa: PTH123 - a descriptor
+        error = json.loads(answer.read() or _NO_ANSWER)
+    if error:
+        raise SetupError(*error)
+    return child, start_write
 
 
-def _serve(order: Order, caller: Peer, streams: Sequence[int], waits: int, says: int) -> NoReturn:
-    status = NOT_EXECUTABLE
+def _child_main(
+    request: SandboxRequest, caller: PeerCredentials, streams: Sequence[int], start_read: int, ready_write: int
+) -> NoReturn:
+    status = COMMAND_NOT_EXECUTABLE
     try:
-        _become_caller(order, caller, streams)
-        os.write(says, b"[]")
-        os.close(says)
-        if os.read(waits, 1):
-            status = _run(order)
-    except kernel.Refused as refusal:
-        os.write(says, json.dumps([refusal.step, refusal.cause]).encode())
+        _set_up_process(request, caller, streams)
+        os.write(ready_write, b"[]")
+        os.close(ready_write)
+        if os.read(start_read, 1):
+            status = _run(request)
+    except SetupError as error:
+        os.write(ready_write, json.dumps([error.step, error.cause]).encode())
     finally:
         os._exit(status)
 
 
-def _become_caller(order: Order, caller: Peer, streams: Sequence[int]) -> None:
-    os.setsid()  # no terminal to type into, and no Ctrl-C past the supervisor
+def _set_up_process(request: SandboxRequest, caller: PeerCredentials, streams: Sequence[int]) -> None:
+    os.setsid()  # no controlling terminal, and Ctrl-C reaches only the launcher
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    os.umask(order.umask)
-    if order.seal is not None:
-        room.leave_privileges(caller.uid, caller.gid, order.groups, users=order.seal.users)
-    kernel.step(f"entering {order.folder}", lambda: os.chdir(order.folder))
+    os.umask(request.umask)
+    if request.isolation is not None:
+        drop_privileges(caller.uid, caller.gid, request.groups, user_namespace=request.isolation.user_namespace)
+    with setup_step(f"entering {request.folder}"):
+        os.chdir(request.folder)
 
 
-def _run(order: Order) -> int:
-    """Run the command and return its exit status; where a signal ended it, end by the same one."""
+def _run(request: SandboxRequest) -> int:
+    """Run the command and return its exit status; if a signal ended it, end this process by the same signal."""
     command = os.fork()
     if command == 0:
-        _become_command(order)
+        _exec(request)
     status = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
     if status < 0:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command's own dump is enough
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command's own core dump is enough
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [-status])
         if -status not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(-status, signal.SIG_DFL)
@@ -80,13 +85,15 @@ def _run(order: Order) -> int:
     return status
 
 
-def _become_command(order: Order) -> NoReturn:
-    status, cause = NOT_EXECUTABLE, "it cannot be handed to the system"
+def _exec(request: SandboxRequest) -> NoReturn:
+    status, cause = COMMAND_NOT_EXECUTABLE, "the system does not accept its arguments or environment"
+    program = request.command[0]
     try:
-        os.execvpe(order.words[0], order.words, order.environ)  # noqa: S606 - the user's own command, without a shell
+        os.execvpe(program, request.command, request.environ)  # noqa: S606 - the user's own command, without a shell
     except OSError as error:
-        status = MISSING if isinstance(error, FileNotFoundError | NotADirectoryError) else NOT_EXECUTABLE
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            status = COMMAND_NOT_FOUND
         cause = error.strerror or cause
     finally:
-        os.write(2, f"freeze-gate oracle: {order.words[0]!a}: {cause}\n".encode())
+        os.write(2, f"freeze-gate oracle: {program!a}: {cause}\n".encode())
         os._exit(status)

@@ -1,9 +1,10 @@
-"""Starting a command in a seal: the supervisor's side.
+"""Starting a command in a sandbox: the side of `freeze-gate oracle`.
 
-A seal is made in the first way that works: as root, with a user namespace, or through `sudo -n`, which starts the
-keeper as root and runs the command as the caller again. Hosted runners forbid the second way and allow the third.
+The first method that works is used: as root, with a user namespace, or with `sudo -n`, which starts the supervisor as
+root and runs the command as the caller again. Hosted runners forbid user namespaces and allow sudo.
 """
 
+import contextlib
 import os
 import shutil
 import socket
@@ -16,47 +17,56 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 import freeze_gate
-from freeze_gate.capture.oracle.sandbox.linux import Refused
-from freeze_gate.capture.oracle.sandbox.protocol import STREAMS, Channel, Ending, Lost, Order, Seal
+from freeze_gate.capture.oracle.sandbox.linux import SetupError, setup_step
+from freeze_gate.capture.oracle.sandbox.protocol import (
+    STANDARD_STREAMS,
+    Channel,
+    ConnectionLost,
+    Isolation,
+    SandboxRequest,
+    SandboxResult,
+    encode_request,
+)
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
-_PACKAGES: Final = str(Path(freeze_gate.__file__).resolve().parents[1])
+_PACKAGE_FOLDER: Final = str(Path(freeze_gate.__file__).resolve().parents[1])
 _PROGRAM: Final = (
     "import os, sys; sys.path.append(sys.argv[1]);"
     " from freeze_gate.capture.oracle.sandbox.supervisor import main; main(sys.argv[2], os.environ)"
 )
-_PATIENCE: Final = 60.0
-"""Seconds that a keeper may take to prepare, and to clean up: sudo may ask a slow directory who somebody is."""
-_PAUSE: Final = 0.1
-_WORDS: Final = 300
-"""Characters of a machine's complaint that are shown."""
+_HANDSHAKE_TIMEOUT: Final = 60.0
+"""Seconds for a supervisor to prepare, and to clean up: sudo may wait for a slow directory service."""
+_POLL_INTERVAL: Final = 0.1
+_MAX_STDERR: Final = 300
+"""Characters of a supervisor's stderr that are shown."""
 
 
-class NotSealed(Exception):
-    """No way of making a seal works on this machine; `str()` is the cause, way by way."""
+class SandboxUnavailable(Exception):
+    """No method works on this machine; `str()` is the cause, method by method."""
 
 
-class Way(NamedTuple):
-    """One way to start a keeper: what stands before its command line, and in whose namespaces it builds."""
+class Method(NamedTuple):
+    """A way to start a supervisor: what stands before its command line, and whether it makes a user namespace."""
 
     name: str
     prefix: tuple[str, ...] = ()
-    users: bool = False
+    user_namespace: bool = False
 
 
-AS_ROOT: Final = Way("as root")
-WITH_USER_NAMESPACE: Final = Way("with a user namespace", users=True)
-_OPEN: Final = Way("without a seal")
+AS_ROOT: Final = Method("as root")
+WITH_USER_NAMESPACE: Final = Method("with a user namespace", user_namespace=True)
+_OPEN: Final = Method("without a seal")
 
 
-def with_sudo(program: str, environ: Mapping[str, str]) -> Way:
-    """Go through sudo, without a question. It takes away the search path of libraries, which a Python may need."""
+def with_sudo(program: str, environ: Mapping[str, str]) -> Method:
+    """Use sudo, without a password. It drops `LD_LIBRARY_PATH`, which a Python may need."""
     libraries = environ.get("LD_LIBRARY_PATH")
-    return Way("with sudo", (program, "-n", "--", *(["env", f"LD_LIBRARY_PATH={libraries}"] if libraries else [])))
+    restore = ("env", f"LD_LIBRARY_PATH={libraries}") if libraries else ()
+    return Method("with sudo", (program, "-n", "--", *restore))
 
 
-def ways(environ: Mapping[str, str]) -> list[Way]:
-    """List the ways that may work for this user, best first; none where there are no namespaces."""
+def available_methods(environ: Mapping[str, str]) -> list[Method]:
+    """List the methods that may work for this user, best first; none outside Linux."""
     if not sys.platform.startswith("linux"):
         return []
     if os.geteuid() == 0:
@@ -65,109 +75,109 @@ def ways(environ: Mapping[str, str]) -> list[Way]:
     return [WITH_USER_NAMESPACE, *([with_sudo(sudo, environ)] if sudo else [])]
 
 
-class Keeper:
-    """A keeper that has prepared the command and waits for the word. `close` ends it, and all that it keeps."""
+class SandboxProcess:
+    """A supervisor that has prepared the command and waits for `run`. `close` ends it and everything it started."""
 
     def __init__(self, process: subprocess.Popen[bytes], channel: Channel) -> None:
         self._process = process
         self._channel = channel
 
-    def run(self, limit: float | None) -> Ending:
-        """Let the command start, and wait for its end. Raises `Lost` where the keeper was ended before it could say."""
-        self._channel.connection.settimeout(None if limit is None else limit + _PATIENCE)
+    def run(self, timeout: float | None) -> SandboxResult:
+        """Start the command and wait for its end. Raises `ConnectionLost` if the supervisor is killed meanwhile."""
+        self._channel.connection.settimeout(None if timeout is None else timeout + _HANDSHAKE_TIMEOUT)
         self._channel.send(go=True)
-        return Ending(**self._channel.receive())
+        return SandboxResult(**self._channel.receive())
 
     def close(self) -> None:
-        """Let go of the keeper, and wait until it has ended everything."""
+        """Disconnect, and wait until the supervisor has ended everything."""
         self._channel.close()
         _wait(self._process)
 
 
-def prepare_sealed(order: Order, bundle: Path, candidates: Sequence[Way]) -> Keeper:
-    """Prepare the command in a seal, in the first way that works. Raises `NotSealed`."""
+def prepare_sealed(request: SandboxRequest, bundle: Path, methods: Sequence[Method]) -> SandboxProcess:
+    """Prepare the command in a seal, by the first method that works. Raises `SandboxUnavailable`."""
     causes = []
-    for way in candidates:
+    for method in methods:
         try:
-            return _start(way, order._replace(seal=Seal(way.users, str(bundle))))
-        except Refused as refusal:
-            causes.append(f"{way.name}: {refusal}")
-    raise NotSealed("; ".join(causes))
+            return _start(method, request._replace(isolation=Isolation(method.user_namespace, str(bundle))))
+        except SetupError as error:
+            causes.append(f"{method.name}: {error}")
+    raise SandboxUnavailable("; ".join(causes))
 
 
-def prepare_open(order: Order) -> Keeper:
-    """Prepare the command with the network as it is. Raises `NotSealed` where not even that is possible."""
+def prepare_open(request: SandboxRequest) -> SandboxProcess:
+    """Prepare the command with the network as it is. Raises `SandboxUnavailable`."""
     try:
-        return _start(_OPEN, order._replace(seal=None))
-    except Refused as refusal:
-        raise NotSealed(str(refusal)) from None
+        return _start(_OPEN, request)
+    except SetupError as error:
+        raise SandboxUnavailable(str(error)) from None
 
 
-def _start(way: Way, order: Order) -> Keeper:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, tempfile.TemporaryFile() as complaints:
-        listener.bind("")  # the kernel draws an abstract name: nothing on disk, nothing to clean up
+def _start(method: Method, request: SandboxRequest) -> SandboxProcess:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, tempfile.TemporaryFile() as stderr:
+        listener.bind("")  # the kernel chooses an abstract name: nothing on disk to clean up
         listener.listen(1)
+        with setup_step("starting"):
+            process = _spawn(method, listener.getsockname(), request.environ, stderr)
         try:
-            process = _launch(way, listener.getsockname(), order.environ, complaints)
-        except OSError as error:
-            raise Refused.by("starting", error) from None
-        keeper = None
-        try:
-            channel = _accept(listener, process, needs_root=bool(way.prefix))
-            keeper = Keeper(process, channel)
-            _brief(channel, order)
-        except BaseException as error:
-            listener.close()
-            (keeper.close if keeper else lambda: _wait(process))()
-            if isinstance(error, Lost):
-                raise Refused("starting", _last_words(complaints)) from None
-            raise
-    return keeper
+            with contextlib.ExitStack() as cleanup:
+                cleanup.callback(_wait, process)
+                cleanup.callback(listener.close)
+                channel = _accept(listener, process, method)
+                cleanup.callback(channel.close)
+                _send_request(channel, request)
+                cleanup.pop_all()
+        except ConnectionLost:
+            raise SetupError("starting", _stderr_tail(stderr)) from None
+    return SandboxProcess(process, channel)
 
 
-def _launch(way: Way, name: bytes, environ: Mapping[str, str], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a keeper outside the caller's session, so that no terminal and no Ctrl-C reaches it, or sudo."""
-    return subprocess.Popen(  # noqa: S603 - words of this module's own
-        [*way.prefix, sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, _PACKAGES, name.hex()],
+def _spawn(method: Method, address: bytes, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a supervisor in a session of its own, so that neither it nor sudo gets the terminal or Ctrl-C."""
+    return subprocess.Popen(  # noqa: S603 - the arguments are this module's own
+        [*method.prefix, sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, _PACKAGE_FOLDER, address.hex()],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=complaints,
+        stderr=stderr,
         cwd="/",
         env={key: environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in environ},
         start_new_session=True,
     )
 
 
-def _accept(listener: socket.socket, process: subprocess.Popen[bytes], *, needs_root: bool) -> Channel:
-    """Wait for the keeper, and for nobody else: the kernel says who connects. Raises `Lost`."""
-    listener.settimeout(_PAUSE)
-    deadline = time.monotonic() + _PATIENCE
+def _accept(listener: socket.socket, process: subprocess.Popen[bytes], method: Method) -> Channel:
+    """Accept the connection of the supervisor and of no other process. Raises `ConnectionLost`."""
+    listener.settimeout(_POLL_INTERVAL)
+    deadline = time.monotonic() + _HANDSHAKE_TIMEOUT
     while time.monotonic() < deadline:
         try:
             channel = Channel(listener.accept()[0])
         except TimeoutError:
             if process.poll() is not None:
-                raise Lost from None
+                raise ConnectionLost from None
             continue
         peer = channel.peer()
-        if peer.uid == 0 if needs_root else peer.pid == process.pid:
+        is_supervisor = peer.pid == process.pid
+        if method.prefix:  # sudo may put a process between, but the supervisor is root's
+            is_supervisor = peer.uid == 0
+        if is_supervisor:
             return channel
         channel.close()
-    raise Lost
+    raise ConnectionLost
 
 
-def _brief(channel: Channel, order: Order) -> None:
-    """Give the keeper its order, and wait until it is ready. Raises `Refused` in the keeper's words, and `Lost`."""
-    channel.connection.settimeout(_PATIENCE)
-    channel.send_streams([_stream(number) for number in range(STREAMS)])
-    channel.send(**order._asdict())
+def _send_request(channel: Channel, request: SandboxRequest) -> None:
+    """Send the request and wait for `ready`. Raises the supervisor's own `SetupError`, and `ConnectionLost`."""
+    channel.connection.settimeout(_HANDSHAKE_TIMEOUT)
+    channel.send_streams([_standard_stream(number) for number in range(STANDARD_STREAMS)])
+    channel.send(**encode_request(request))
     answer = channel.receive()
-    if "refused" in answer:
-        raise Refused(answer["step"], answer["refused"])
+    if "cause" in answer:
+        raise SetupError(answer["step"], answer["cause"])
 
 
-def _stream(number: int) -> int:
-    """Return a standard stream's descriptor; where it is closed, one that reads and writes nothing."""
+def _standard_stream(number: int) -> int:
+    """Return a standard stream's descriptor; if it is closed, one of /dev/null."""
     try:
         os.fstat(number)
     except OSError:
@@ -175,18 +185,15 @@ def _stream(number: int) -> int:
     return number
 
 
-def _last_words(complaints: IO[bytes]) -> str:
-    """Quote what sudo or the keeper complained of, cleaned and cut: it is shown to a person."""
-    complaints.seek(0)
-    lines = complaints.read().decode(errors="replace").split("\n")
-    return (
-        CONTROL_CHARACTERS.sub(" ", ", ".join(line.strip() for line in lines if line.strip()))[-_WORDS:]
-        or "it said nothing"
-    )
+def _stderr_tail(stderr: IO[bytes]) -> str:
+    """Return the end of what sudo or the supervisor wrote to stderr, on one line and without control characters."""
+    stderr.seek(0)
+    lines = [line.strip() for line in stderr.read().decode(errors="replace").split("\n")]
+    return CONTROL_CHARACTERS.sub(" ", ", ".join(filter(None, lines)))[-_MAX_STDERR:] or "no message"
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:
     try:
-        process.wait(_PATIENCE)
+        process.wait(_HANDSHAKE_TIMEOUT)
     except subprocess.TimeoutExpired:
         process.kill()

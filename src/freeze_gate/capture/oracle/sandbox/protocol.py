@@ -1,7 +1,7 @@
-"""What the supervisor and the keeper say to each other: one line of JSON a message, over a socket of theirs alone.
+"""The protocol between launcher and supervisor: one line of JSON a message, over a Unix socket.
 
-The command, its environment and its three streams go through the socket, so that sudo neither cleans the one nor shows
-the other in the process list, and puts no terminal of its own in between.
+The command, its environment and its three streams go through the socket. So sudo neither cleans the environment, nor
+shows the command in the process list, nor puts a terminal of its own in between.
 """
 
 import json
@@ -11,51 +11,51 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-STREAMS: Final = 3
-_PEER: Final = struct.Struct("3i")
+STANDARD_STREAMS: Final = 3
+_UCRED: Final = struct.Struct("3i")
 
 
-class Seal(NamedTuple):
-    """How to seal: through a user namespace or with root's rights."""
+class Isolation(NamedTuple):
+    """How to isolate: in a user namespace or with root's rights. `bundle` is the folder that becomes read-only."""
 
-    users: bool
+    user_namespace: bool
     bundle: str
 
 
-class Order(NamedTuple):
-    """What to run, in the caller's folder, environment, umask and groups.
+class SandboxRequest(NamedTuple):
+    """What to run, with the caller's folder, environment, umask and groups.
 
-    `limit` is in seconds, None for none; without a `seal` the network stays on.
+    `timeout` is in seconds, None for none. Without `isolation` the network stays on.
     """
 
-    words: list[str]
+    command: list[str]
     folder: str
     environ: Mapping[str, str]
     umask: int
     groups: Sequence[int]
-    limit: float | None
-    seal: Seal | None
+    timeout: float | None
+    isolation: Isolation | None
 
 
-class Ending(NamedTuple):
+class SandboxResult(NamedTuple):
     """How the command ended.
 
-    `status` is its exit status, negative for a signal; None at the time limit. `attempts` counts what tried to leave
-    the network namespace; None where there was none. `left` counts processes that could not be ended.
+    `exit_status` is negative for a signal, and None at the time limit. `egress_attempts` counts what tried to leave the
+    network namespace; None without one. `survivors` counts the processes that could not be killed.
     """
 
-    status: int | None
+    exit_status: int | None
     seconds: float
-    attempts: int | None
-    left: int
+    egress_attempts: int | None
+    survivors: int
 
 
-class Lost(Exception):
-    """The other end is gone, or said nothing that is understood."""
+class ConnectionLost(Exception):
+    """The peer is gone, or its message is invalid."""
 
 
-class Peer(NamedTuple):
-    """Who is at the other end, as the kernel says."""
+class PeerCredentials(NamedTuple):
+    """The process at the other end of the socket, according to the kernel."""
 
     pid: int
     uid: int
@@ -67,63 +67,70 @@ class Channel:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        self._rest = b""
+        self._buffer = b""
 
-    def peer(self) -> Peer:
-        """Ask the kernel who is at the other end; it is no claim of theirs."""
-        return Peer(*_PEER.unpack(self.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)))
+    def peer(self) -> PeerCredentials:
+        """Ask the kernel who is at the other end; the peer cannot forge the answer."""
+        pid, uid, gid = _UCRED.unpack(self.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
+        return PeerCredentials(pid, uid, gid)
 
     def send(self, **message: Any) -> None:
-        """Send one message. Raises `Lost`."""
+        """Send one message. Raises `ConnectionLost`."""
         try:
             self.connection.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
-            raise Lost from None
+            raise ConnectionLost from None
 
     def receive(self) -> dict[str, Any]:
-        """Wait for one message. Raises `Lost`, also where the socket's own time limit passes."""
-        while b"\n" not in self._rest:
+        """Wait for one message. Raises `ConnectionLost`, also when the socket's timeout passes."""
+        while b"\n" not in self._buffer:
             try:
                 chunk = self.connection.recv(1 << 16)
             except OSError:
-                raise Lost from None
+                raise ConnectionLost from None
             if not chunk:
-                raise Lost
-            self._rest += chunk
-        line, _, self._rest = self._rest.partition(b"\n")
+                raise ConnectionLost
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
         try:
             message = json.loads(line)
         except ValueError:
-            raise Lost from None
+            raise ConnectionLost from None
         if type(message) is not dict:
-            raise Lost
+            raise ConnectionLost
         return message
 
     def send_streams(self, streams: Sequence[int]) -> None:
-        """Hand over the three standard streams. Raises `Lost`."""
+        """Pass the descriptors of the three standard streams. Raises `ConnectionLost`."""
         try:
             socket.send_fds(self.connection, [b"s"], list(streams))
         except OSError:
-            raise Lost from None
+            raise ConnectionLost from None
 
     def receive_streams(self) -> list[int]:
-        """Take over the three standard streams, closed on `exec`. Raises `Lost`."""
+        """Receive the descriptors of the three standard streams, not inheritable. Raises `ConnectionLost`."""
         try:
-            _, streams, _, _ = socket.recv_fds(self.connection, 1, STREAMS)
+            _, streams, _, _ = socket.recv_fds(self.connection, 1, STANDARD_STREAMS)
         except OSError:
-            raise Lost from None
-        if len(streams) != STREAMS:
-            raise Lost
+            raise ConnectionLost from None
+        if len(streams) != STANDARD_STREAMS:
+            raise ConnectionLost
         for stream in streams:
             os.set_inheritable(stream, False)  # noqa: FBT003 - the function's own form
         return streams
 
     def close(self) -> None:
-        """Let the other end know that this one has nothing more to do with it."""
+        """Close the socket, which tells the peer that this end is finished."""
         self.connection.close()
 
 
-def order_of(message: Mapping[str, Any]) -> Order:
-    """Build the order that the supervisor sent as `Order._asdict()`."""
-    seal = message["seal"]
-    return Order(**{**message, "seal": None if seal is None else Seal(*seal)})
+def encode_request(request: SandboxRequest) -> dict[str, Any]:
+    """Return the request as a message."""
+    isolation = request.isolation
+    return {**request._asdict(), "isolation": None if isolation is None else isolation._asdict()}
+
+
+def decode_request(message: Mapping[str, Any]) -> SandboxRequest:
+    """Return the request of a message that `encode_request` made."""
+    isolation = message["isolation"]
+    return SandboxRequest(**{**message, "isolation": None if isolation is None else Isolation(**isolation)})

@@ -1,11 +1,11 @@
-"""The process that keeps an oracle: builds its room, ends all that it leaves behind, says how it ended.
+"""The sandbox supervisor: sets up the namespaces, runs the command, kills what is left, reports the result.
 
-It runs on its own, as root where sudo starts it, and believes only the kernel about who sent the order:
+It is a process of its own, root if sudo starts it, and trusts only the kernel about who sent the request:
 
-    supervisor --socket-- keeper (first process of the room) -- guard (the caller again) -- the command
+    launcher --socket-- supervisor (first process of its namespace) -- child (the caller again) -- the command
 
-The guard stands between so that a command that kills its parent is seen to have done it. When the supervisor goes away,
-however it dies, the socket closes and the keeper ends everything.
+The child stands between, so that a command that kills its parent is recorded as killed. When the launcher goes away,
+however it ends, the socket closes and the supervisor kills everything.
 """
 
 import os
@@ -14,57 +14,63 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from freeze_gate.capture.oracle.sandbox import linux as kernel
-from freeze_gate.capture.oracle.sandbox import namespaces as room
-from freeze_gate.capture.oracle.sandbox.child import fork_guard
-from freeze_gate.capture.oracle.sandbox.protocol import Channel, Ending, Lost, Order, order_of
-from freeze_gate.capture.oracle.sandbox.reaper import end_descendants, end_namespace
-from freeze_gate.capture.oracle.sandbox.waiting import watch
+from freeze_gate.capture.oracle.sandbox import linux
+from freeze_gate.capture.oracle.sandbox.child import fork_child
+from freeze_gate.capture.oracle.sandbox.linux import SetupError
+from freeze_gate.capture.oracle.sandbox.namespaces import count_unroutable, isolate, mount_own_proc
+from freeze_gate.capture.oracle.sandbox.protocol import (
+    Channel,
+    ConnectionLost,
+    SandboxRequest,
+    SandboxResult,
+    decode_request,
+)
+from freeze_gate.capture.oracle.sandbox.reaper import kill_descendants, kill_namespace, wait_for_child
 
 
-def main(name: str, environ: Mapping[str, str]) -> None:
-    """Serve the one supervisor that listens at the abstract socket `name` (in hexadecimal)."""
+def main(address: str, environ: Mapping[str, str]) -> None:
+    """Serve the launcher that listens at the abstract socket `address` (in hexadecimal)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(bytes.fromhex(name))
+    connection.connect(bytes.fromhex(address))
     channel = Channel(connection)
     try:
         _serve(channel, environ)
-    except kernel.Refused as refusal:
-        channel.send(step=refusal.step, refused=refusal.cause)
-    except Lost:
+    except SetupError as error:
+        channel.send(step=error.step, cause=error.cause)
+    except ConnectionLost:
         sys.exit(1)
 
 
 def _serve(channel: Channel, environ: Mapping[str, str]) -> None:
-    caller = str(channel.peer().uid)
-    if environ.get("SUDO_UID", caller) != caller:
-        raise kernel.Refused("checking who sends the order", "it is not who called sudo")
-    streams, order = channel.receive_streams(), order_of(channel.receive())
-    if order.seal is None:
-        kernel.adopt_orphans()
-        _keep(channel, order, streams, end_descendants)
+    launcher = str(channel.peer().uid)
+    if environ.get("SUDO_UID", launcher) != launcher:
+        raise SetupError("checking who sends the request", "it is not the user who called sudo")
+    streams, request = channel.receive_streams(), decode_request(channel.receive())
+    if request.isolation is None:
+        linux.set_child_subreaper()
+        _supervise(channel, request, streams, kill_descendants)
         return
-    room.enter(order.seal)
-    if (first := os.fork()) > 0:
+    isolate(request.isolation)
+    if (init := os.fork()) > 0:
         channel.close()
-        os.waitpid(first, 0)  # when it ends, the kernel ends whatever is still in its namespace
+        os.waitpid(init, 0)  # when it ends, the kernel kills the rest of its namespace
         return
-    room.show_own_processes()
-    _keep(channel, order, streams, end_namespace)
+    mount_own_proc()
+    _supervise(channel, request, streams, kill_namespace)
 
 
-def _keep(channel: Channel, order: Order, streams: Sequence[int], end: Callable[[], int]) -> None:
-    """Prepare the command, tell the supervisor, wait for its word, and see it through."""
-    kernel.set_readable(readable=False)  # where the command runs as the same user, it must not write the report
+def _supervise(channel: Channel, request: SandboxRequest, streams: Sequence[int], kill_rest: Callable[[], int]) -> None:
+    """Prepare the command, report that it is ready, wait for the start message, and report the result."""
+    linux.set_dumpable(dumpable=False)  # a command of the same user must not be able to forge the report
     try:
-        guard, starts = fork_guard(order, channel.peer(), streams, channel.close)
-        before = room.refused_routes()
+        child, start = fork_child(request, channel.peer(), streams, channel.close)
+        unroutable_before = count_unroutable()
         channel.send(ready=True)
         channel.receive()
-        os.write(starts, b"g")
-        status, seconds = watch(guard, channel.connection, order.limit)
+        os.write(start, b"g")
+        exit_status, seconds = wait_for_child(child, channel.connection, request.timeout)
     finally:
-        left = end()
-    attempts = None if order.seal is None else room.refused_routes() - before
-    channel.send(**Ending(status, seconds, attempts, left)._asdict())
+        survivors = kill_rest()
+    egress_attempts = None if request.isolation is None else count_unroutable() - unroutable_before
+    channel.send(**SandboxResult(exit_status, seconds, egress_attempts, survivors)._asdict())

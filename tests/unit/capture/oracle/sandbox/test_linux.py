@@ -1,30 +1,28 @@
-"""How a refusal of the machine reads."""
+"""How a step of the set-up that fails reads."""
 
 import errno
 import os
 
 import pytest
 
-from freeze_gate.capture.oracle.sandbox import linux as kernel
+from freeze_gate.capture.oracle.sandbox import linux
 
 
-def _fail(number: int) -> None:
-    raise OSError(number, os.strerror(number))
+def test_a_setup_error_names_the_step_and_the_cause() -> None:
+    """The message says which step failed, in the words of the C library."""
+    expected = r"^hiding /run: Operation not permitted$"
+    with pytest.raises(linux.SetupError, match=expected), linux.setup_step("hiding /run"):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
 
-def test_a_refusal_names_the_step_and_the_cause() -> None:
-    """A person reads which step was not allowed, in the words of the C library."""
-    with pytest.raises(kernel.Refused, match=r"^hiding /run: Operation not permitted$"):
-        kernel.step("hiding /run", lambda: _fail(errno.EPERM))
+def test_a_limit_of_zero_does_not_read_as_a_full_disk() -> None:
+    """`No space left on device` is followed by where the limits are."""
+    step = linux.setup_step("making a network namespace")
+    with pytest.raises(linux.SetupError, match="/proc/sys/user"), step:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_used_up_limit_does_not_look_like_a_full_disk() -> None:
-    """`No space left on device` says where the limits are."""
-    with pytest.raises(kernel.Refused, match="/proc/sys/user"):
-        kernel.step("making a network namespace", lambda: _fail(errno.ENOSPC))
-
-
-def test_a_call_that_the_machine_refuses_is_an_error() -> None:
-    """The error of the C library arrives: nothing goes on as if a step had been done."""
+def test_a_call_that_fails_raises() -> None:
+    """The error of the C library is raised: nothing goes on as if the step had been done."""
     with pytest.raises(OSError, match="No such file or directory"):
-        kernel.mount_over_itself("/no/such/folder")
+        linux.bind_mount_self("/no/such/folder")

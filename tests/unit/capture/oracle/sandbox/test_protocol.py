@@ -1,4 +1,4 @@
-"""What the supervisor and the keeper say to each other."""
+"""The messages between launcher and supervisor."""
 
 import os
 import socket
@@ -6,9 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from freeze_gate.capture.oracle.sandbox.protocol import Channel, Lost, Order, Seal, order_of
+from freeze_gate.capture.oracle.sandbox.protocol import (
+    Channel,
+    ConnectionLost,
+    Isolation,
+    PeerCredentials,
+    SandboxRequest,
+    decode_request,
+    encode_request,
+)
 
-ORDER = Order(["sh", "-c", "exit 3", "\udcff"], "/tmp", {"LANE": "é\n"}, 0o22, [1, 2], 1.5, Seal(True, "/b"))
+REQUEST = SandboxRequest(
+    ["sh", "-c", "exit 3", "\udcff"], "/tmp", {"LANE": "é\n"}, 0o22, [1, 2], 1.5, Isolation(True, "/b")
+)
 
 
 @pytest.fixture
@@ -20,46 +30,46 @@ def ends() -> Iterator[tuple[Channel, Channel]]:
     second.close()
 
 
-@pytest.mark.parametrize("order", [ORDER, ORDER._replace(seal=None, limit=None)], ids=["sealed", "open"])
-def test_an_order_arrives_as_it_was_sent(ends: tuple[Channel, Channel], order: Order) -> None:
-    """Words and environment keep every byte that a system call takes."""
-    ends[0].send(**order._asdict())
-    assert order_of(ends[1].receive()) == order
+@pytest.mark.parametrize("request_", [REQUEST, REQUEST._replace(isolation=None, timeout=None)], ids=["sealed", "open"])
+def test_a_request_arrives_as_it_was_sent(ends: tuple[Channel, Channel], request_: SandboxRequest) -> None:
+    """Command and environment keep every byte that a system call accepts."""
+    ends[0].send(**encode_request(request_))
+    assert decode_request(ends[1].receive()) == request_
 
 
-def test_messages_keep_their_borders(ends: tuple[Channel, Channel]) -> None:
-    """Two messages that arrive at once are two messages."""
+def test_two_messages_at_once_are_two_messages(ends: tuple[Channel, Channel]) -> None:
+    """Messages keep their borders when they arrive in one piece."""
     ends[0].send(ready=True)
     ends[0].send(go=True)
     assert [ends[1].receive(), ends[1].receive()] == [{"ready": True}, {"go": True}]
 
 
-def test_streams_are_handed_over_closed_on_exec(ends: tuple[Channel, Channel]) -> None:
+def test_streams_arrive_and_are_not_inheritable(ends: tuple[Channel, Channel]) -> None:
     """Three descriptors arrive; no program that is started by chance inherits them."""
-    reads, writes = os.pipe()
-    ends[0].send_streams([reads, writes, writes])
+    pipe_read, pipe_write = os.pipe()
+    ends[0].send_streams([pipe_read, pipe_write, pipe_write])
     streams = ends[1].receive_streams()
     os.write(streams[1], b"x")
-    assert os.read(reads, 1) == b"x"
+    assert os.read(pipe_read, 1) == b"x"
     assert not any(os.get_inheritable(stream) for stream in streams)
-    for descriptor in (reads, writes, *streams):
+    for descriptor in (pipe_read, pipe_write, *streams):
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("said", [b"", b'{"ready": tr', b"[]\n", b"ready\n"])
-def test_an_end_that_goes_away_or_talks_nonsense_is_lost(said: bytes) -> None:
-    """Nothing, half a message and no message are one thing: the other end is lost."""
+@pytest.mark.parametrize("data", [b"", b'{"ready": tr', b"[]\n", b"ready\n"])
+def test_a_peer_that_is_gone_or_invalid_is_connection_lost(data: bytes) -> None:
+    """No message, half a message and an invalid message are the same: the connection is lost."""
     first, second = socket.socketpair()
-    first.sendall(said)
+    first.sendall(data)
     first.close()
     channel = Channel(second)
-    with pytest.raises(Lost):
+    with pytest.raises(ConnectionLost):
         channel.receive()
-    with pytest.raises(Lost):
+    with pytest.raises(ConnectionLost):
         channel.receive_streams()
     channel.close()
 
 
-def test_the_kernel_says_who_is_there(ends: tuple[Channel, Channel]) -> None:
-    """The peer is what the kernel knows, and no claim of the other end."""
-    assert ends[0].peer() == (os.getpid(), os.getuid(), os.getgid())
+def test_the_peer_is_the_kernels_answer(ends: tuple[Channel, Channel]) -> None:
+    """The peer is what the kernel says, not what the other end says."""
+    assert ends[0].peer() == PeerCredentials(os.getpid(), os.getuid(), os.getgid())

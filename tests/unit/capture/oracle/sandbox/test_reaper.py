@@ -6,13 +6,13 @@ import sys
 PROGRAM = """
 import os, subprocess, sys, time
 from freeze_gate.capture.oracle.sandbox import linux
-from freeze_gate.capture.oracle.sandbox.reaper import end_descendants
-linux.adopt_orphans()
+from freeze_gate.capture.oracle.sandbox.reaper import kill_descendants
+linux.set_child_subreaper()
 subprocess.run(["sh", "-c", "(setsid sh -c 'sleep 600 & sleep 600 & wait' &) ; sleep 0.1"], check=True)
 odd = "import ctypes, time; ctypes.CDLL(None).prctl(15, b') 1 (x'); time.sleep(600)"
 subprocess.Popen([sys.executable, "-c", odd])
 time.sleep(0.3)
-left = end_descendants()
+left = kill_descendants()
 try:
     os.waitpid(-1, os.WNOHANG)
 except ChildProcessError:

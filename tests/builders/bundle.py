@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.builders.zip import Member, craft
+from tests.builders.zip import make_zip
 
 SAMPLE: Final = b'{"sorted": [1, 2, 3]}\n'
 OUTCOMES: Final = {True: ("passed", 0), False: ("failed", 1), None: ("not_run", None)}
@@ -68,5 +68,5 @@ def write(folder: Path, made: Files) -> Path:
 
 def zipped(path: Path, made: Files, root: str = "freeze-gate/") -> Path:
     """Write files into a zip as the uploader does."""
-    path.write_bytes(craft(*(Member(root + name, content) for name, content in made.items())))
+    path.write_bytes(make_zip(made, root))
     return path

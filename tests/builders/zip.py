@@ -1,8 +1,10 @@
-"""Zips written byte by byte, so that each field can lie."""
+"""Zips as an upload step makes them, and zips written byte by byte, so that each field can lie."""
 
 import stat
 import struct
 import zlib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 WIDE: Final = 0xFFFFFFFF
@@ -102,3 +104,14 @@ def craft(
     return (
         end + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, table_size, table_offset, len(comment)) + comment
     )
+
+
+def make_zip(members: Mapping[str, bytes], root: str = "") -> bytes:
+    """Zip members, by their names below `root`."""
+    return craft(*(Member(root + name, content) for name, content in members.items()))
+
+
+def zip_folder(folder: Path, root: str = "") -> bytes:
+    """Zip the files of a folder, without hidden ones."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return make_zip({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}, root)

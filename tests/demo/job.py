@@ -1,15 +1,14 @@
 """What the runner does around the real commands: variables by name, files to write to, an event, an upload."""
 
-import io
 import json
 import os
 import subprocess
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.builders.zip import zip_folder
 from tests.demo.scenes import Scene
 from tests.standin import Standin
 from tests.standin.state import Repository, Run
@@ -58,23 +57,13 @@ def capture(scene: Scene, run: Run, folder: Path, url: str, *, egress: Sequence[
             ended = freeze_gate(words, environ, folder)
             if ended.returncode not in (0, 1):  # 1 is a fault or a fail that was recorded
                 raise RuntimeError(f"freeze-gate {words[0]} ended with {ended.returncode}: {ended.stderr}")
-        run.add_artifact(side, zipped(folder / side))
+        run.add_artifact(side, zip_folder(folder / side))
 
 
 def _fill(word: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", value)
     return word
-
-
-def zipped(folder: Path) -> bytes:
-    """Zip a bundle as the uploader does."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.name.startswith("."):
-                archive.write(path, path.relative_to(folder).as_posix())
-    return packed.getvalue()
 
 
 def gate(github: Standin, repository: Repository, run: Run, folder: Path) -> Ended:

@@ -13,8 +13,9 @@ import yaml
 
 from freeze_gate.capture.store import Store
 from freeze_gate.evidence.record import Transport, encode_record
+from tests.builders.zip import zip_folder
 from tests.support.exact_server import ExactServer, answer, sized
-from tests.support.gate_job import COMMIT, Job, read_outputs, zipped
+from tests.support.gate_job import COMMIT, Job, read_outputs
 from tests.support.readme import blocks
 from tests.support.recording_clients import ID, record_in
 
@@ -229,7 +230,7 @@ def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, 
     assert rerun.look() == {"failure-explained": "false", "upload": "true"}
 
     for side, steps in (("first", first), ("rerun", rerun)):
-        job.run.add_artifact(side, _zipped(steps.bundle))
+        job.run.add_artifact(side, zip_folder(steps.bundle))
     assert job.gate().said == ("harness_flake", True, "transport-fault")
     assert job.pull.issue.labels == ["freeze-request"]
 
@@ -246,8 +247,3 @@ def test_a_lane_that_answers_leaves_a_green_record(steps: Steps) -> None:
     assert _sample_and_call(steps, sized(b"done")) == 0, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0
     assert steps.look() == {"failure-explained": "false", "upload": "true"}
-
-
-def _zipped(bundle: Path) -> bytes:
-    files = (path for path in bundle.rglob("*") if path.is_file())
-    return zipped({str(path.relative_to(bundle)): path.read_bytes() for path in files})

@@ -15,9 +15,10 @@ import pytest
 from freeze_gate import cli
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
+from tests.builders.zip import make_zip
 from tests.integration.test_gate_classes import DRIFT, FLAKE, MISS
 from tests.standin import Fault, Standin
-from tests.support.gate_job import SAMPLE, Capture, Job, Outcome, bundle, capture, zipped
+from tests.support.gate_job import SAMPLE, Capture, Job, Outcome, bundle, capture
 from tests.support.verdict_comparison import only_evidence
 
 RERUN = capture()
@@ -73,8 +74,8 @@ def test_a_token_of_a_netrc_does_not_replace_ours(job: Job, tmp_path: Path) -> N
         pytest.param(bundle(RERUN)[:-30], "archive-invalid", id="cut in half"),
         pytest.param(b"not a zip at all", "archive-invalid", id="no zip"),
         pytest.param(b"", "archive-invalid", id="no byte"),
-        pytest.param(zipped({}), "record-missing", id="an empty zip"),
-        pytest.param(zipped({"freeze-gate/readme": b""}), "record-missing", id="no record"),
+        pytest.param(make_zip({}), "record-missing", id="an empty zip"),
+        pytest.param(make_zip({"freeze-gate/readme": b""}), "record-missing", id="no record"),
     ],
 )
 def test_what_holds_no_record_is_said_to(job: Job, payload: bytes, reason: str) -> None:
@@ -126,7 +127,7 @@ def encrypted() -> bytes:
 
 def doubled() -> bytes:
     """Return a zip with one name twice."""
-    payload = zipped({"freeze-gate/records/sorted-patch.json": b"{}", "freeze-gate/records/sorted-patci.json": b"{}"})
+    payload = make_zip({"freeze-gate/records/sorted-patch.json": b"{}", "freeze-gate/records/sorted-patci.json": b"{}"})
     return payload.replace(b"sorted-patci", b"sorted-patch")
 
 
@@ -148,8 +149,8 @@ def bomb() -> bytes:
 @pytest.mark.parametrize(
     ("payload", "reason"),
     [
-        pytest.param(zipped({"../../x": b"", "freeze-gate/records/a.json": b"{}"}), "archive-invalid", id="up"),
-        pytest.param(zipped({"/etc/x": b""}), "archive-invalid", id="absolute"),
+        pytest.param(make_zip({"../../x": b"", "freeze-gate/records/a.json": b"{}"}), "archive-invalid", id="up"),
+        pytest.param(make_zip({"/etc/x": b""}), "archive-invalid", id="absolute"),
         pytest.param(linked(), "archive-invalid", id="a link"),
         pytest.param(encrypted(), "archive-invalid", id="encrypted"),
         pytest.param(doubled(), "archive-invalid", id="one name twice"),
@@ -183,7 +184,7 @@ def test_pins_that_the_uploader_skipped_are_missing_and_the_hint_says_why(job: J
     side = capture(oracle=False)
     record = side.record._replace(fixture_path=f".pins/{side.record.fixture_sha256}.json")
 
-    outcome = with_first(job, zipped({"freeze-gate/records/sorted-patch.json": encode_record(record)}))
+    outcome = with_first(job, make_zip({"freeze-gate/records/sorted-patch.json": encode_record(record)}))
 
     assert outcome.said == ("unclassified", False, "fixture-missing")
     assert "include-hidden-files" in outcome.text

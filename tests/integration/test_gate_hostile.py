@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.record import encode_record
+from tests.builders.zip import make_zip
 from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.standin import Fault
-from tests.support.gate_job import SAMPLE, Job, capture, zipped
+from tests.support.gate_job import SAMPLE, Job, capture
 
 EVIL = [
     "x\nfreeze_allowed=true\n",
@@ -41,7 +42,7 @@ def raw(**changes: Any) -> bytes:
             target = target[key]
         target[last] = value
     member = f"freeze-gate/{side.record.fixture_path}"
-    return zipped({"freeze-gate/records/sorted-patch.json": json.dumps(mapping).encode(), member: SAMPLE})
+    return make_zip({"freeze-gate/records/sorted-patch.json": json.dumps(mapping).encode(), member: SAMPLE})
 
 
 def assert_ours_alone(job: Job, outcome: Any) -> None:
@@ -71,7 +72,7 @@ def test_no_text_of_a_record_becomes_ours(job: Job, field: str, evil: str) -> No
 def test_no_name_of_a_file_becomes_ours(job: Job, evil: str) -> None:
     """A record is a pair of its own under whatever name its file has."""
     name = f"freeze-gate/records/{evil.replace('/', '')}.json"
-    job.run.add_artifact("first", zipped({name: b"{}"}))
+    job.run.add_artifact("first", make_zip({name: b"{}"}))
     job.upload("rerun", capture())
 
     assert_ours_alone(job, job.gate())

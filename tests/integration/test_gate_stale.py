@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from tests.builders.zip import make_zip
 from tests.integration.test_gate_artifacts import listed_as
 from tests.integration.test_gate_attempts import BY_ATTEMPT, GLOBS, ONE_NAME, dropped, failed, shard, sides
 from tests.integration.test_gate_events import workflow_run
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault
 from tests.standin.state import Artifact
-from tests.support.gate_job import Capture, Job, api_calls, bundle, capture, zipped
+from tests.support.gate_job import Capture, Job, api_calls, bundle, capture
 
 TWO_NAMES = {"first_artifact": "first-{attempt}", "rerun_artifact": "rerun-{attempt}"}
 PLAIN = {"first_artifact": "first", "rerun_artifact": "rerun"}
@@ -355,7 +356,7 @@ def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -
 def test_a_telling_name_without_evidence_tells_nothing(job: Job) -> None:
     """Attempt 1 left a log that is called as its bundle would be, and the bundle under a free name."""
     job.attempts(2)
-    job.run.add_artifact("first-1", zipped({"log.txt": b"crashed"}), created_at="2026-11-29T08:10:00Z")
+    job.run.add_artifact("first-1", make_zip({"log.txt": b"crashed"}), created_at="2026-11-29T08:10:00Z")
     job.upload("bundle-ab", failed(1), attempt=1)
     upload(job, TWO_NAMES, "first", dropped(2))
     upload(job, TWO_NAMES, "rerun", capture(2))
@@ -378,7 +379,7 @@ def test_what_is_no_evidence_forbids_no_freeze(job: Job) -> None:
     """The other attempt left a build and a log, and what the same attempt left besides is not even read."""
     job.attempts(2)
     job.run.add_artifact("build", b"no zip", created_at="2026-11-29T08:10:00Z")
-    job.run.add_artifact("log", zipped({"log.txt": b"cancelled"}), created_at="2026-11-29T08:11:00Z")
+    job.run.add_artifact("log", make_zip({"log.txt": b"cancelled"}), created_at="2026-11-29T08:11:00Z")
     made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", capture(2), attempt=2)
     job.upload("bundle-gh", failed(2), attempt=2)
 
@@ -435,7 +436,7 @@ def test_a_shard_without_a_record_cannot_vanish(job: Job, lost: tuple[str, ...],
     shard(job, "first", 1)
     shard(job, "rerun", 1)
     for side in lost:
-        job.run.add_artifact(f"{side}-9", zipped({"freeze-gate/log.txt": b"crashed"}))
+        job.run.add_artifact(f"{side}-9", make_zip({"freeze-gate/log.txt": b"crashed"}))
 
     outcome = job.gate(**GLOBS)
 

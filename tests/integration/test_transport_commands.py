@@ -1,13 +1,11 @@
 """`pin`, `transport`, `replay` and `status` as people run them, and curl itself."""
 
-import io
 import json
 import os
 import shutil
 import stat
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from freeze_gate.capture.store import Store
 from freeze_gate.cli import main
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record
+from tests.builders.zip import zip_folder
 from tests.support.exact_server import CLOSE, HOLD, RESET, Answer, ExactServer, answer, sized
 from tests.support.recording_clients import ID, bundle, pinned_in, record_in
 
@@ -298,14 +297,9 @@ def test_transport_refuses_what_curl_never_printed(printed: bytes, tmp_path: Pat
     assert _run(tmp_path, "transport", "--from-curl", str(tmp_path / "curl.json")) == 2
 
 
-def _zipped(folder: Path, prefix: str = "") -> Path:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.name.startswith("."):
-                archive.write(path, prefix + path.relative_to(folder).as_posix())
+def _zip(folder: Path, root: str = "") -> Path:
     target = folder.parent / "first.zip"
-    target.write_bytes(packed.getvalue())
+    target.write_bytes(zip_folder(folder, root))
     return target
 
 
@@ -322,7 +316,7 @@ def test_replay_starts_from_the_first_run_s_bytes(
 ) -> None:
     """The same bytes, this run, no call and no oracle; the record names the capture that it replays."""
     first = _first_run(tmp_path)
-    source = {"folder": first, "zip": _zipped(first), "zip-one-folder-deeper": _zipped(first, "out/")}[form]
+    source = {"folder": first, "zip": _zip(first), "zip-one-folder-deeper": _zip(first, "out/")}[form]
     capsys.readouterr()
     assert _run(tmp_path, "replay", str(source), environ={"GITHUB_RUN_ID": "2"}) == 0
     before, after = record_in(first), record_in(bundle(tmp_path))

@@ -19,9 +19,10 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from freeze_gate.capture.bundle.status import status_of
+from tests.builders.zip import make_zip
 from tests.standin.state import Job as Listed
 from tests.support.actions_expressions import fill, is_true, says_when
-from tests.support.gate_job import Capture, Job, Outcome, bundle, zipped
+from tests.support.gate_job import Capture, Job, Outcome, bundle
 from tests.support.readme import ROOT
 from tests.support.recipes import RECIPES
 
@@ -212,7 +213,7 @@ class Workflow:
             assert given["separate-directories"] is True
             found = [one for one in self._job.run.artifacts if fnmatch.fnmatchcase(one.name, given["pattern"])]
             members = {f"{one.name}/{name}": payload for one in found for name, payload in _members(one.content)}
-            stored = {"artifact-id": str(self._store(given["name"], zipped(members)))} if members else {}
+            stored = {"artifact-id": str(self._store(given["name"], make_zip(members)))} if members else {}
             steps[step["id"]] = {"outputs": stored}
             failed |= not stored
         return Known("failure" if failed else "success", _outputs(job, self._contexts(job, steps=steps)))

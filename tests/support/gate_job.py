@@ -11,7 +11,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -20,7 +19,9 @@ from typing import Any, NamedTuple
 from freeze_gate import cli
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, Run, Transport, encode_record
+from freeze_gate.github.budget import REAL, Clock
 from freeze_gate.verdict.document_reader import recompute
+from tests.builders.zip import make_zip
 from tests.standin import Standin
 from tests.standin.state import Artifact
 from tests.standin.state import Run as WorkflowRun
@@ -80,16 +81,7 @@ def bundle(*captures: Capture, root: str = "freeze-gate/") -> bytes:
         members[f"{root}records/{record.fixture_id}.json"] = encode_record(record)
         if pin is not None and record.fixture_path:
             members[root + record.fixture_path] = pin
-    return zipped(members)
-
-
-def zipped(members: Mapping[str, bytes]) -> bytes:
-    """Zip members by name."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, payload in members.items():
-            archive.writestr(name, payload)
-    return packed.getvalue()
+    return make_zip(members)
 
 
 class Outcome(NamedTuple):
@@ -200,13 +192,13 @@ class Job:
         given = self.inputs | {name.replace("_", "-"): value for name, value in inputs.items()}
         return self.environ | {f"INPUT_{name.upper()}": value for name, value in given.items()}
 
-    def gate(self, **inputs: str) -> Outcome:
+    def gate(self, clock: Clock = REAL, **inputs: str) -> Outcome:
         """Run the step in this process."""
         log = io.StringIO()
         before = signal.getsignal(signal.SIGTERM)
         try:
             with redirect_stdout(log), redirect_stderr(log):
-                code = cli.main(["gate"], self.variables(**inputs))
+                code = cli.main(["gate"], self.variables(**inputs), clock)
         finally:
             signal.signal(signal.SIGTERM, before)
         return self.outcome(code, log.getvalue())

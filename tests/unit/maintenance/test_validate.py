@@ -4,7 +4,6 @@ import argparse
 import io
 import json
 import os
-import zipfile
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from freeze_gate.github.budget import Clock
 from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case
+from tests.builders.zip import zip_folder
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 SHA = "0b5c" + "0" * 60
@@ -63,9 +63,7 @@ def bundle(folder: str = "b", **changes: Any) -> dict[str, Any]:
 
 def zipped(folder: str, path: str = "b.zip") -> str:
     """Zip a bundle as an artifact holds it."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for file in sorted(Path(folder).rglob("*.json")):
-            archive.write(file)
+    Path(path).write_bytes(zip_folder(Path(folder), f"{folder}/"))
     return path
 
 

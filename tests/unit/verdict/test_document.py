@@ -20,8 +20,7 @@ from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION, VERSION
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, case, pair, side
 
-GOLDEN = Path(__file__).parents[2] / "golden"
-DOCUMENTS = sorted(GOLDEN.glob("*--*/verdict.json"))
+DOCUMENTS = sorted((Path(__file__).parents[2] / "golden" / "document").glob("*.json"))
 
 RICH = case(
     FLAKE,
@@ -169,7 +168,7 @@ def test_any_changed_value_is_refused_or_followed(part: str) -> None:
         assert not silent
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_a_golden_document_whose_verdict_was_edited_is_found_out(path: Path) -> None:
     """What is stored as its result is not looked at, so that nothing in it can be believed."""
     payload = path.read_bytes()

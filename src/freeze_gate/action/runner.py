@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.report.escape import annotation, log
+from freeze_gate.report.escape import escape_log, format_annotation
 
 OUTPUTS: Final = {
     "failure-class": "unclassified",
@@ -52,7 +52,7 @@ class Runner:
 
     def say(self, text: str) -> None:
         """Write one line to the log. What a stranger wrote cannot become a workflow command in it."""
-        self._print(log(text))
+        self._print(escape_log(text))
 
     def annotate(self, level: str, text: str, title: str = "Freeze Gate") -> None:
         """Show a `notice`, `warning` or `error` on the run's page; warnings beyond the runner's count are log lines."""
@@ -60,7 +60,7 @@ class Runner:
         if self._warnings > MAX_WARNINGS and level == "warning":
             self.say(f"warning: {text}")
         else:
-            self._print(annotation(level, text, title))
+            self._print(format_annotation(level, text, title))
 
     def set_outputs(self, outputs: Mapping[str, str]) -> None:
         """Set outputs of the step; the last value of a name counts. Raises `NoVerdictError`, `ValueError`."""

@@ -15,7 +15,7 @@ from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.files import write_file
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.advice import why
-from freeze_gate.report.escape import log
+from freeze_gate.report.escape import escape_log
 from freeze_gate.report.lines import four_lines
 from freeze_gate.shelf import Shelf, whole
 from freeze_gate.verdict.document import pieces
@@ -89,7 +89,7 @@ def _is_same(first: Path, rerun: Path) -> bool:
 
 
 def _shown(path: Path, rows: Rows, *, is_same: bool) -> Shown:
-    return gather([_reading(path, Source(log(path.name)), rows, is_same=is_same)])
+    return gather([_reading(path, Source(escape_log(path.name)), rows, is_same=is_same)])
 
 
 def _reading(path: Path, source: Source, rows: Rows, *, is_same: bool) -> Reading:
@@ -108,20 +108,20 @@ def _policy(path: Path, case: Case) -> PolicyReading:
     from freeze_gate.policy.file import read_policy  # YAML is needed only where there is a policy and a flake
 
     try:
-        return read_policy(path.read_bytes(), log(path.name), case.today)
+        return read_policy(path.read_bytes(), escape_log(path.name), case.today)
     except OSError as error:
         raise UsageError(f"--policy {str(path)!r} cannot be read: {error.strerror}") from None
 
 
 def _words(case: Case, result: Result) -> str:
-    return "\n".join((f"reason: {result.reason}. {log(why(result.verdict))}", *_of_the_policy(case, result)))
+    return "\n".join((f"reason: {result.reason}. {escape_log(why(result.verdict))}", *_of_the_policy(case, result)))
 
 
 def _of_the_policy(case: Case, result: Result) -> Iterator[str]:
     """Say what became of the policy, where it was asked."""
     if case.policy.state == "unusable":
         yield "The policy could not be used: no freeze counts, and everything that it could require counts as required."
-        yield from map(log, case.policy.problems)
+        yield from map(escape_log, case.policy.problems)
     elif result.freeze_active and result.verdict.freeze_status:
         last = result.verdict.freeze_status.freeze.expires
         yield f"Every red pair is muted by a reviewer's freeze; the last day of this one's is {last}, UTC."

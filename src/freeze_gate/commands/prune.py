@@ -11,7 +11,7 @@ from freeze_gate.errors import UsageError
 from freeze_gate.maintenance.prune import fixture_store
 from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy
 from freeze_gate.policy.freezes import Policy
-from freeze_gate.report.escape import log
+from freeze_gate.report.escape import escape_log
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
 
 
 def _policy(path: Path, now: datetime) -> Policy:
-    name = log(str(path))
+    name = escape_log(str(path))
     try:
         with path.open("rb") as stream:
             payload = stream.read(MAX_POLICY_BYTES + 1)

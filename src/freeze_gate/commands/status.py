@@ -7,7 +7,7 @@ from freeze_gate.capture.bundle.status import RecordStatus, read_status
 from freeze_gate.capture.said import said
 from freeze_gate.capture.store import Store, bundle_folder
 from freeze_gate.commands import CommandContext
-from freeze_gate.report.escape import log
+from freeze_gate.report.escape import escape_log
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     if status.record is not None:
         print(f"freeze-gate status: {said(status.record)}", file=context.stderr)
     for problem in status.problems:
-        print(f"freeze-gate status: {args.id}: {log(problem)}", file=context.stderr)
+        print(f"freeze-gate status: {args.id}: {escape_log(problem)}", file=context.stderr)
     return 0 if status.is_pinned_whole else 1
 
 

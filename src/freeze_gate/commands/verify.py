@@ -12,7 +12,7 @@ from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.side import Pair, Side, Source
-from freeze_gate.report.escape import log
+from freeze_gate.report.escape import escape_log
 from freeze_gate.verdict.attestation import statement
 from freeze_gate.verdict.document_reader import DocumentInvalid, decode, recompute
 
@@ -48,7 +48,7 @@ def run(args: Namespace, context: CommandContext) -> int:
         raise UsageError(f"{args.verdict.name!r} cannot be read: {error.strerror}") from None
     findings = list(_findings(payload, args.bundle))
     for finding in findings[:_SHOWN]:
-        print(f"{log(args.verdict.name)}: {log(finding)}", file=context.stdout)
+        print(f"{escape_log(args.verdict.name)}: {escape_log(finding)}", file=context.stdout)
     if findings:
         return 1
     if args.statement:
@@ -57,7 +57,7 @@ def run(args: Namespace, context: CommandContext) -> int:
         except OSError as error:
             raise UsageError(f"{args.statement.name!r} cannot be written: {error.strerror}") from None
     print(
-        f"{log(args.verdict.name)}: consistent: the result follows from the evidence that the file names",
+        f"{escape_log(args.verdict.name)}: consistent: the result follows from the evidence that the file names",
         file=context.stdout,
     )
     return 0

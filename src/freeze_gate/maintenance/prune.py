@@ -17,7 +17,7 @@ from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
 from freeze_gate.policy.freezes import Policy
-from freeze_gate.report.escape import log
+from freeze_gate.report.escape import escape_log
 
 _PIN: Final = re.compile(r"([0-9a-f]{64})(\.[A-Za-z0-9_+=-]{1,32}){0,4}")
 _FOLDER: Final = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -80,7 +80,7 @@ class FixtureStore:
         if unread:
             raise UsageError(
                 "nothing is removed while a record cannot be read, because it may refer to any pin;"
-                f" mend or remove {', '.join(abbreviate(unread, show=log))}"
+                f" mend or remove {', '.join(abbreviate(unread, show=escape_log))}"
             )
         return frozenset(referred)
 
@@ -93,7 +93,7 @@ class FixtureStore:
                 if "records" in folders:  # a link is among them, and is not walked into
                     os.close(os.open("records", _FOLDER, dir_fd=descriptor))
         except OSError as error:
-            where = log(str(error.filename or "the store"))
+            where = escape_log(str(error.filename or "the store"))
             raise UsageError(f"nothing is removed, because {where} cannot be read: {error.strerror}") from error
 
 
@@ -111,7 +111,7 @@ def fixture_store(folder: Path) -> Iterator[FixtureStore]:
             opened.append(os.open("fixtures", _FOLDER, dir_fd=opened[0]))
         except OSError as error:
             raise UsageError(
-                f"{log(str(folder))} is no fixture store: it must be a folder with a folder fixtures in it,"
+                f"{escape_log(str(folder))} is no fixture store: it must be a folder with a folder fixtures in it,"
                 f" and neither may be a link ({error.strerror})"
             ) from error
         yield FixtureStore(*opened)

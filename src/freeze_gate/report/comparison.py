@@ -6,7 +6,7 @@ from typing import Final
 from freeze_gate.evidence.record import Record
 from freeze_gate.evidence.side import Pair, Side
 from freeze_gate.report.context import View
-from freeze_gate.report.escape import code, link, markdown
+from freeze_gate.report.escape import code_span, escape_markdown, markdown_link
 from freeze_gate.report.markdown import table
 
 UNKNOWN: Final = "-"
@@ -30,35 +30,35 @@ def _yes_no(value: bool | None) -> str:  # noqa: FBT001 - a value to show, no sw
 
 
 def _text(value: str | None) -> str:
-    return _SILENT if value is None else code(value, 120)
+    return _SILENT if value is None else code_span(value, 120)
 
 
 def _artifact(side: Side, view: View) -> str:
     artifact = side.source.artifact
     if artifact is None:
-        return code(side.source.label, 120)
+        return code_span(side.source.label, 120)
     run = artifact.run_id or side.source.run_id
     page = view.address(f"actions/runs/{run}/artifacts/{artifact.id}") if run else None
-    return f"{link(code(artifact.name, 120), page)}, id {artifact.id}"
+    return f"{markdown_link(code_span(artifact.name, 120), page)}, id {artifact.id}"
 
 
 def _published(side: Side, _view: View) -> str:
     artifact = side.source.artifact
     if artifact is None:
         return _SILENT
-    return code(artifact.digest, 80) if artifact.digest else "not published"
+    return code_span(artifact.digest, 80) if artifact.digest else "not published"
 
 
 def _trouble(side: Side, _view: View) -> str:
     fault = side.source.fault or side.fault
-    return f"{code(fault.check)}: {markdown(fault.detail)}" if fault else _SILENT
+    return f"{code_span(fault.check)}: {escape_markdown(fault.detail)}" if fault else _SILENT
 
 
 def _pinned(side: Side, _view: View) -> str:
     claimed = side.record.fixture_sha256 if side.record else None
     if side.pin is None:
-        return f"the record names {code(claimed)}, the file is not there" if claimed else "nothing pinned"
-    shown = f"{code(side.pin.sha256)}, {number(side.pin.size)} bytes"
+        return f"the record names {code_span(claimed)}, the file is not there" if claimed else "nothing pinned"
+    shown = f"{code_span(side.pin.sha256)}, {number(side.pin.size)} bytes"
     return shown if side.pin.sha256 == claimed else f"{shown}; the record names {_text(claimed) or 'none'}"
 
 
@@ -66,7 +66,7 @@ def _oracle(record: Record) -> str:
     passed, oracle = record.oracle_passed, record.oracle
     word = "not known" if passed is None else "passed" if passed else "**failed**"
     facts = (
-        [markdown(oracle.outcome.replace("_", " "))]
+        [escape_markdown(oracle.outcome.replace("_", " "))]
         if oracle.outcome and oracle.outcome not in ("passed", "failed")
         else []
     )
@@ -79,12 +79,12 @@ def _egress(record: Record) -> str:
     if record.oracle.egress is None and record.oracle.egress_attempts is None:
         return "not recorded"
     attempts = "unknown" if record.oracle.egress_attempts is None else record.oracle.egress_attempts
-    return f"{markdown(record.oracle.egress or 'not known')}, {attempts} attempts to get out"
+    return f"{escape_markdown(record.oracle.egress or 'not known')}, {attempts} attempts to get out"
 
 
 def _transport(record: Record) -> str:
     if record.transport_ok is False:
-        return f"**fault**: {code(record.transport.fault or 'not named')}"
+        return f"**fault**: {code_span(record.transport.fault or 'not named')}"
     if record.transport_ok:
         return "ok"
     return "no call: a replay of the other run's pin" if record.run.replay_of else "not known"
@@ -99,7 +99,10 @@ def _bytes(record: Record) -> str:
 
 def _declared(record: Record) -> str:
     checks = record.transport.checks._asdict().items()
-    return ", ".join(f"{code(name)} {code(str(value), 60)}" for name, value in checks if value is not None) or UNKNOWN
+    return (
+        ", ".join(f"{code_span(name)} {code_span(str(value), 60)}" for name, value in checks if value is not None)
+        or UNKNOWN
+    )
 
 
 def _of_record(show: Callable[[Record], str]) -> Callable[[Side, View], str]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from freeze_gate.evidence.side import Side
-from freeze_gate.report.escape import code, link
+from freeze_gate.report.escape import code_span, markdown_link
 
 
 class View(NamedTuple):
@@ -33,12 +33,12 @@ class View(NamedTuple):
         attempt = side.attempt
         words = f"run {run_id}" if attempt is None else f"run {run_id}, attempt {attempt}"
         path = f"actions/runs/{run_id}" if attempt is None else f"actions/runs/{run_id}/attempts/{attempt}"
-        return link(words, self.address(path))
+        return markdown_link(words, self.address(path))
 
     def reason(self, reason: str) -> str:
         """Name a reason, as a link to what the README says of it."""
-        return link(code(reason), f"{self.docs}#{reason}" if self.docs else None)
+        return markdown_link(code_span(reason), f"{self.docs}#{reason}" if self.docs else None)
 
     def issue(self, number: int) -> str:
         """Name an issue or a pull request of the repository."""
-        return link(f"#{number}", self.address(f"issues/{number}"))
+        return markdown_link(f"#{number}", self.address(f"issues/{number}"))

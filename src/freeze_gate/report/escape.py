@@ -7,7 +7,7 @@ sees it. What comes out is one line of printable characters.
 import re
 from typing import Final
 
-LIMIT: Final = 300
+DEFAULT_LIMIT: Final = 300
 """Characters that a value may take unless its place allows more: enough to recognise it, too few to flood a page."""
 
 _ZWSP: Final = "\u200b"  # shows nothing and parts a word: no mention, reference or link is recognised across it
@@ -25,7 +25,7 @@ _HEX_PART: Final = re.compile(r"(.{6})(?=.)")
 _COMMAND: Final = re.compile(r":(?=:)|#(?=#\[)")
 
 
-def one_line(text: str, limit: int = LIMIT) -> str:
+def escape_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
     r"""Return the text on one line, at most `limit` characters long, with all that does not print made visible.
 
     Control characters, line ends, bidirectional and other format characters and lone surrogates become `\n`,
@@ -40,13 +40,13 @@ def _visible(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def markdown(text: str, limit: int = LIMIT) -> str:
+def escape_markdown(text: str, limit: int = DEFAULT_LIMIT) -> str:
     """Return the text for the running text or a table cell of GitHub's Markdown: it reads as written and does nothing.
 
     No emphasis, code, link, image, HTML, cell border or block comes of it, and no mention, reference or link by
     itself.
     """
-    shown = one_line(text, limit)
+    shown = escape_line(text, limit)
     shown = _HEX_RUN.sub(lambda run: _HEX_PART.sub(rf"\1{_ZWSP}", run[0]), shown)
     shown = _AUTOLINK.sub(_ZWSP, shown)
     shown = _SYNTAX.sub(_escaped, shown.replace("&", "&amp;"))
@@ -58,38 +58,38 @@ def _escaped(found: re.Match[str]) -> str:
     return f"{found[0][:-1]}\\{found[0][-1]}"
 
 
-def code(text: str, limit: int = LIMIT) -> str:
-    """Return an identifier, a path or a digest as a code span; text of any other kind as `markdown` does."""
-    return f"`{text}`" if len(text) <= limit and _PLAIN.fullmatch(text) else markdown(text, limit)
+def code_span(text: str, limit: int = DEFAULT_LIMIT) -> str:
+    """Return an identifier, a path or a digest as a code span; text of any other kind as `escape_markdown` does."""
+    return f"`{text}`" if len(text) <= limit and _PLAIN.fullmatch(text) else escape_markdown(text, limit)
 
 
-def link(words: str, address: str | None) -> str:
+def markdown_link(words: str, address: str | None) -> str:
     """Return a link under words that are Markdown already; the words alone where the address is none, or an odd one."""
     return f"[{words}]({address})" if address and _ADDRESS.fullmatch(address) else words
 
 
-def fence(body: str, language: str = "") -> str:
+def code_block(body: str, language: str = "") -> str:
     """Return lines in a fenced block that nothing in them can close: its fence is longer than any run in the body."""
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(body)), default=0))
     return f"{ticks}{language}\n{body.rstrip()}\n{ticks}\n"
 
 
-def log(text: str, limit: int = 1000) -> str:
+def escape_log(text: str, limit: int = 1000) -> str:
     """Return the text for the runner's log, which reads `::command::` at a line's start and `##[command]` anywhere."""
-    return _COMMAND.sub(lambda found: found[0] + " ", one_line(text, limit))
+    return _COMMAND.sub(lambda found: found[0] + " ", escape_line(text, limit))
 
 
-def command_data(text: str) -> str:
+def encode_command_data(text: str) -> str:
     """Encode the message of a workflow command, the way the runner decodes it."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def command_property(text: str) -> str:
+def encode_command_property(text: str) -> str:
     """Encode a property of a workflow command, the way the runner decodes it."""
-    return command_data(text).replace(":", "%3A").replace(",", "%2C")
+    return encode_command_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def annotation(level: str, message: str, title: str = "") -> str:
+def format_annotation(level: str, message: str, title: str = "") -> str:
     """Return one `::notice`, `::warning` or `::error` line, without its line end. GitHub cuts a message at 4 KiB."""
-    properties = f" title={command_property(one_line(title, 200))}" if title else ""
-    return f"::{level}{properties}::{command_data(log(message, 3000))}"
+    properties = f" title={encode_command_property(escape_line(title, 200))}" if title else ""
+    return f"::{level}{properties}::{encode_command_data(escape_log(message, 3000))}"

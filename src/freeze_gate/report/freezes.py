@@ -10,7 +10,7 @@ from freeze_gate.evidence.side import Pair
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.advice import proven
 from freeze_gate.report.context import View
-from freeze_gate.report.escape import code, fence, markdown
+from freeze_gate.report.escape import code_block, code_span, escape_markdown
 from freeze_gate.report.lines import MISSING
 from freeze_gate.report.markdown import bullets
 from freeze_gate.verdict.models import Case, Result, Verdict
@@ -27,14 +27,14 @@ def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
     flakes = result.red[FailureClass.HARNESS_FLAKE]
     said = bullets([words for place in flakes for words in _said(case.pairs[place], result.verdicts[place])])
     if said:
-        yield f"Freezes, as {code(view.policy)} has them:\n\n{said}"
+        yield f"Freezes, as {code_span(view.policy)} has them:\n\n{said}"
     if case.policy.state != "unusable":
         found = ((case.pairs[place], result.verdicts[place]) for place in flakes)
         yield from _paste_ready(case, (verdict for pair, verdict in found if _wants_entry(pair, verdict)), view)
 
 
 def _said(pair: Pair, verdict: Verdict) -> Iterator[str]:
-    name = code(pair.fixture_id or MISSING)
+    name = code_span(pair.fixture_id or MISSING)
     if not proven(pair):
         yield f"{name}: neither oracle passed, so nothing shows that the patch works, and no freeze would mute it"
     elif verdict.freeze_status:
@@ -46,9 +46,9 @@ def _wants_entry(pair: Pair, verdict: Verdict) -> bool:
 
 
 def _unusable(case: Case, view: View) -> str:
-    name = code(view.policy)
+    name = code_span(view.policy)
     loud = f"**{name} could not be used: no freeze counts, and everything that it could require counts as required.**"
-    problems = [markdown(problem) for problem in case.policy.problems[:_PROBLEMS]]
+    problems = [escape_markdown(problem) for problem in case.policy.problems[:_PROBLEMS]]
     if case.github_metadata and case.policy.sha is None:
         problems.append(
             "If the token may not read the file, grant `contents: read` in the `permissions:` of the gate's job."
@@ -59,13 +59,13 @@ def _unusable(case: Case, view: View) -> str:
 
 
 def _owner(freeze: Freeze) -> str:
-    return f"owner {markdown(freeze.owner)}, reason: {markdown(freeze.reason)}"
+    return f"owner {escape_markdown(freeze.owner)}, reason: {escape_markdown(freeze.reason)}"
 
 
 _WORDS: Final[dict[str, Callable[[Freeze], str]]] = {
     "active": lambda freeze: (
         f"**muted by a freeze** until {freeze.expires} (last day, UTC), {_owner(freeze)}, to be lifted when: "
-        f"{markdown(freeze.unfreeze_when)}"
+        f"{escape_markdown(freeze.unfreeze_when)}"
     ),
     "other_pull_request": lambda freeze: (
         f"the entry on line {freeze.line} is for pull request {freeze.pull_request} alone; take its `pull_request` "
@@ -78,11 +78,11 @@ _WORDS: Final[dict[str, Callable[[Freeze], str]]] = {
     "not_yet": lambda freeze: f"the entry on line {freeze.line} counts from {freeze.added} on (UTC), {_owner(freeze)}",
     "expired": lambda freeze: (
         f"the entry on line {freeze.line} **expired on {freeze.expires}**, {_owner(freeze)}; it was to be lifted when: "
-        f"{markdown(freeze.unfreeze_when)}"
+        f"{escape_markdown(freeze.unfreeze_when)}"
     ),
     "other_digest": lambda freeze: (
-        f"the entry on line {freeze.line} is for another digest ({code(freeze.fixture_sha256)}), {_owner(freeze)}; a "
-        "freeze covers only the bytes that a reviewer saw"
+        f"the entry on line {freeze.line} is for another digest ({code_span(freeze.fixture_sha256)}), {_owner(freeze)};"
+        " a freeze covers only the bytes that a reviewer saw"
     ),
 }
 
@@ -92,8 +92,8 @@ def _paste_ready(case: Case, verdicts: Iterator[Verdict], view: View) -> Iterato
     more = sum(1 for _ in verdicts)
     if entries:
         yield (
-            f"For a reviewer who takes this on, under `freezes:` in {code(view.policy)} on the default branch. What is "
-            f"left open is left open on purpose:\n\n{fence(entries, 'yaml')}"
+            f"For a reviewer who takes this on, under `freezes:` in {code_span(view.policy)} on the default branch."
+            f" The empty fields are for the reviewer:\n\n{code_block(entries, 'yaml')}"
             + (f"\n{more} more flakes have no entry yet.\n" if more else "")
         )
 

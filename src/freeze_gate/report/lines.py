@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from freeze_gate.report.escape import one_line
+from freeze_gate.report.escape import escape_line
 from freeze_gate.verdict.models import Result
 from freeze_gate.verdict.table import FailureClass
 
@@ -24,7 +24,7 @@ def _lines(sha256: str | None, failure_class: FailureClass, path: str | None, *,
         "freeze_allowed": "true" if allowed else "false",
         "fixture_path": path or MISSING,
     }
-    return "".join(f"{name}={one_line(value, _LONGEST)}\n" for name, value in lines.items())
+    return "".join(f"{name}={escape_line(value, _LONGEST)}\n" for name, value in lines.items())
 
 
 CLOSED: Final = _lines(None, FailureClass.UNCLASSIFIED, None, allowed=False)

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.report.context import View
-from freeze_gate.report.escape import code, markdown
+from freeze_gate.report.escape import code_span, escape_markdown
 from freeze_gate.report.markdown import bullets, fit
 
 MAX_BYTES: Final = 90 * 1024
@@ -59,16 +59,16 @@ def _lines(what: Posted, view: View) -> Iterator[str]:
     if what.labelled is not None:
         verb = "would add the label" if view.dry_run else "label added:"
         yield (
-            f"{verb} {code(view.freeze_label)} {'to' if view.dry_run else 'on'} {view.issue(what.labelled)}. It is a "
-            "request, and set with the default token it starts no workflow."
+            f"{verb} {code_span(view.freeze_label)} {'to' if view.dry_run else 'on'} {view.issue(what.labelled)}."
+            " It is a request, and set with the default token it starts no workflow."
         )
     for ticket in what.tickets[:_NAMED]:
         number = "" if ticket.number is None else view.issue(ticket.number)
-        yield _WORDS[ticket.outcome].format(number=number, fixture=code(ticket.fixture_id))
+        yield _WORDS[ticket.outcome].format(number=number, fixture=code_span(ticket.fixture_id))
     if what.over_cap:
-        names = ", ".join(abbreviate(what.over_cap, _NAMED, code))
+        names = ", ".join(abbreviate(what.over_cap, _NAMED, code_span))
         yield f"no ticket for these drifted fixtures, {len(what.over_cap)} over the limit of one run: {names}"
     for note in what.notes[:_NAMED]:
-        yield markdown(note, 600)
+        yield escape_markdown(note, 600)
     for warning in what.warnings[:_NAMED]:
-        yield f"**warning:** {markdown(warning, 600)}"
+        yield f"**warning:** {escape_markdown(warning, 600)}"

@@ -14,7 +14,7 @@ from freeze_gate.evidence.difference import Difference
 from freeze_gate.evidence.side import Pair, Side
 from freeze_gate.report.comparison import number, side_by_side
 from freeze_gate.report.context import View
-from freeze_gate.report.escape import code, fence, one_line
+from freeze_gate.report.escape import code_block, code_span, escape_line
 from freeze_gate.report.lines import MISSING
 from freeze_gate.report.markdown import bullets, fit, table
 
@@ -50,7 +50,7 @@ def marker(fixture_id: str) -> str:
 
 def title(fixture_id: str) -> str:
     """Return the title of this fixture's ticket."""
-    return f"Refresh fixture: {one_line(fixture_id, 200)}"
+    return f"Refresh fixture: {escape_line(fixture_id, 200)}"
 
 
 def body(drift: Drift, view: View, follows: int | None = None) -> str:
@@ -102,15 +102,15 @@ def _artifact_id(side: Side) -> int | None:
 
 
 def _digest(side: Side) -> str:
-    return code(side.pin.sha256 if side.pin else MISSING)
+    return code_span(side.pin.sha256 if side.pin else MISSING)
 
 
 def _blocks(drift: Drift, view: View, follows: int | None) -> Iterator[str]:
     where = "" if drift.pull_request is None else f", first on {view.issue(drift.pull_request)}"
     yield (
         f"{marker(drift.fixture_id)}\nTwo runs checked different bytes under the fixture id "
-        f"{code(drift.fixture_id)}{where}. Their oracles say nothing about each other, so nothing is known about the "
-        "patch until somebody decides which bytes are right.\n"
+        f"{code_span(drift.fixture_id)}{where}. Their oracles say nothing about each other, so nothing is known about "
+        "the patch until somebody decides which bytes are right.\n"
     )
     if follows is not None:
         yield f"The ticket before this one, {view.issue(follows)}, was closed as completed; it has drifted again.\n"
@@ -135,13 +135,13 @@ def _differences(found: Difference | None) -> Iterator[str]:
     elif not found.pointers:
         yield "as JSON they are equal: only the layout, the order of keys or the way of writing a value differs"
     else:
-        named = ", ".join(code(pointer) if pointer else "the whole document" for pointer in found.pointers)
+        named = ", ".join(code_span(pointer) if pointer else "the whole document" for pointer in found.pointers)
         yield f"changed in the JSON: {named}" + (f" and {number(found.more)} more" if found.more else "")
 
 
 def _what_to_do(drift: Drift) -> str:
-    pin = f"freeze-gate pin --id {one_line(drift.fixture_id)}"
-    commands = fence(f"{pin} --replace FILE\n{pin}-2 FILE")
+    pin = f"freeze-gate pin --id {escape_line(drift.fixture_id)}"
+    commands = code_block(f"{pin} --replace FILE\n{pin}-2 FILE")
     return (
         "### What to do\n\n1. Find out why the sample changed: another model, another request, a sampler that is not "
         "deterministic, an answer that was cut off.\n2. Download the artifact whose bytes are right (`FILE` is its "

@@ -8,7 +8,7 @@ from freeze_gate.evidence.side import Other
 from freeze_gate.report.advice import next_step, seen, why
 from freeze_gate.report.comparison import side_by_side
 from freeze_gate.report.context import View
-from freeze_gate.report.escape import code, fence, markdown
+from freeze_gate.report.escape import code_block, code_span, escape_markdown
 from freeze_gate.report.freezes import policy_part
 from freeze_gate.report.lines import CLOSED, MISSING, four_lines
 from freeze_gate.report.markdown import bullets, fit, table
@@ -36,8 +36,8 @@ def unreached(message: str, view: View) -> str:
     """Return the summary of a run that reached no verdict: the closed lines, what is wrong, what to do."""
     blocks = (
         "## Freeze Gate: no verdict\n",
-        fence(CLOSED),
-        f"**Why:** No verdict could be reached. {markdown(message, 2000)}\n",
+        code_block(CLOSED),
+        f"**Why:** No verdict could be reached. {escape_markdown(message, 2000)}\n",
         f"**Next:** {_UNREACHED}\n",
         *_notes(view),
     )
@@ -46,16 +46,16 @@ def unreached(message: str, view: View) -> str:
 
 def _blocks(case: Case, result: Result, view: View) -> Iterator[str]:
     verdict, pair = result.verdict, case.pairs[result.deciding]
-    yield f"## Freeze Gate: {'green' if verdict.green else code(result.failure_class.value)}\n"
-    yield fence(four_lines(result))
+    yield f"## Freeze Gate: {'green' if verdict.green else code_span(result.failure_class.value)}\n"
+    yield code_block(four_lines(result))
     if result.freeze_allowed:
         yield _request(result, view)
     if len(result.verdicts) > 1:
         yield from _all_pairs(result, view)
-    yield f"**Why:** {markdown(why(verdict), 1000)} ({view.reason(verdict.reason)})\n"
+    yield f"**Why:** {escape_markdown(why(verdict), 1000)} ({view.reason(verdict.reason)})\n"
     yield f"**Next:** {next_step(case, result)}\n"
     if case.pairs[1:] and verdict.fixture_id is not None:
-        yield f"The two runs of {code(verdict.fixture_id)}, which decides:\n"
+        yield f"The two runs of {code_span(verdict.fixture_id)}, which decides:\n"
     yield side_by_side(pair, view)
     if verdict.findings[1:]:
         yield _more_findings(verdict)
@@ -76,13 +76,13 @@ def _request(result: Result, view: View) -> str:
     )
     return (
         f"`freeze_allowed=true` is a request, no permission: {muted}. It clears no miss of another job. A label such "
-        f"as {code(view.freeze_label)} that is set with the default token starts no workflow.\n"
+        f"as {code_span(view.freeze_label)} that is set with the default token starts no workflow.\n"
     )
 
 
 def _all_pairs(result: Result, view: View) -> Iterator[str]:
     red = list(chain(*result.red.values()))
-    told = [f"{len(places)} {code(kind.value)}" for kind, places in result.red.items() if places]
+    told = [f"{len(places)} {code_span(kind.value)}" for kind, places in result.red.items() if places]
     green = len(result.verdicts) - len(red)
     yield f"{len(result.verdicts)} pairs: {', '.join([*told, f'{green} green' if green else ''] if green else told)}.\n"
     if red:
@@ -102,28 +102,30 @@ def _all_pairs(result: Result, view: View) -> Iterator[str]:
 
 def _row(verdict: Verdict, view: View) -> tuple[str, ...]:
     return (
-        code(verdict.fixture_id or MISSING),
-        code(verdict.fixture_sha256 or MISSING),
-        code(verdict.failure_class.value),
-        code("true" if verdict.freeze_allowed else "false"),
-        code(verdict.fixture_path or MISSING, 512),
+        code_span(verdict.fixture_id or MISSING),
+        code_span(verdict.fixture_sha256 or MISSING),
+        code_span(verdict.failure_class.value),
+        code_span("true" if verdict.freeze_allowed else "false"),
+        code_span(verdict.fixture_path or MISSING, 512),
         view.reason(verdict.reason),
         "-" if verdict.freeze_status is None else verdict.freeze_status.state.replace("_", " "),
     )
 
 
 def _more_findings(verdict: Verdict) -> str:
-    found = bullets(verdict.findings[1:], show=lambda finding: f"{code(finding.check)}: {markdown(seen(finding))}")
+    found = bullets(
+        verdict.findings[1:], show=lambda finding: f"{code_span(finding.check)}: {escape_markdown(seen(finding))}"
+    )
     return f"Also wrong with the evidence:\n\n{found}"
 
 
 def _other(other: Other, view: View) -> str:
     record = other.side.record
     if record is None:
-        return f"{view.run(other.side)}: {markdown(other.side.source.label)} could not be read"
+        return f"{view.run(other.side)}: {escape_markdown(other.side.source.label)} could not be read"
     oracle = {True: "passed", False: "failed", None: "not known"}[record.oracle_passed]
     transport = {True: "ok", False: "a fault", None: "not known"}[record.transport_ok]
-    pin = f"{code(other.fixture_id or MISSING)} {code(record.fixture_sha256 or MISSING)}"
+    pin = f"{code_span(other.fixture_id or MISSING)} {code_span(record.fixture_sha256 or MISSING)}"
     return f"{view.run(other.side)}: {pin}, oracle {oracle}, transport {transport}"
 
 
@@ -144,4 +146,4 @@ def _circumstances(case: Case, result: Result) -> Iterator[str]:
 
 def _notes(view: View) -> Iterator[str]:
     if view.notes:
-        yield f"Notes:\n\n{bullets(view.notes, show=lambda note: markdown(note, 1000))}"
+        yield f"Notes:\n\n{bullets(view.notes, show=lambda note: escape_markdown(note, 1000))}"

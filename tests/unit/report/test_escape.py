@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.report.escape import (
-    annotation,
-    code,
-    command_data,
-    command_property,
-    fence,
-    link,
-    log,
-    markdown,
-    one_line,
+    code_block,
+    code_span,
+    encode_command_data,
+    encode_command_property,
+    escape_line,
+    escape_log,
+    escape_markdown,
+    format_annotation,
+    markdown_link,
 )
 from tests.support.github_markdown import hostile, render
 
@@ -26,7 +26,7 @@ ZWSP = "\u200b"
 @given(hostile(), st.integers(1, 400))
 def test_one_line_is_one_line_of_printable_characters_within_its_limit(text: str, limit: int) -> None:
     """Whatever came in, what comes out prints, has no line end and is no longer than its limit."""
-    shown = one_line(text, limit)
+    shown = escape_line(text, limit)
     assert shown.isprintable()
     assert len(shown) <= limit
     assert shown == shown.strip()
@@ -47,24 +47,24 @@ def test_one_line_is_one_line_of_printable_characters_within_its_limit(text: str
 )
 def test_what_does_not_print_is_made_visible(text: str, shown: str) -> None:
     """Control and direction characters show as escapes, other scripts as they are, and a cut shows as an ellipsis."""
-    assert one_line(text) == shown
+    assert escape_line(text) == shown
 
 
 def test_two_megabytes_cost_no_more_than_the_limit() -> None:
     """A huge value is cut before anything looks at it."""
-    assert len(one_line("\u202e" * (2 << 20))) == 300
+    assert len(escape_line("\u202e" * (2 << 20))) == 300
 
 
 @given(hostile())
 def test_markdown_reads_as_written(text: str) -> None:
-    """Rendered, the text is what `one_line` shows, but for the invisible characters that part its words."""
-    assert render(markdown(text)).words.replace(ZWSP, "") == one_line(text)
+    """Rendered, the text is what `escape_line` shows, but for the invisible characters that part its words."""
+    assert render(escape_markdown(text)).words.replace(ZWSP, "") == escape_line(text)
 
 
 @given(hostile())
 def test_markdown_does_nothing(text: str) -> None:
     """It is one paragraph with no link, image or HTML in it, and nothing that GitHub links by itself."""
-    rendered = render(markdown(text))
+    rendered = render(escape_markdown(text))
     assert set(rendered.blocks) <= {"paragraph_open"}
     assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
 
@@ -72,15 +72,15 @@ def test_markdown_does_nothing(text: str) -> None:
 @given(hostile(), hostile())
 def test_markdown_stays_in_its_table_cell(left: str, right: str) -> None:
     """Two hostile cells side by side make a row of two cells, each with its own words."""
-    rendered = render(f"| a | b |\n| --- | --- |\n| {markdown(left)} | {code(right)} |\n")
+    rendered = render(f"| a | b |\n| --- | --- |\n| {escape_markdown(left)} | {code_span(right)} |\n")
     assert rendered.blocks.count("td_open") == 2
-    assert rendered.words.replace(ZWSP, "") == "ab" + one_line(left) + one_line(right)
+    assert rendered.words.replace(ZWSP, "") == "ab" + escape_line(left) + escape_line(right)
 
 
 @given(hostile(), hostile())
 def test_markdown_stays_in_its_link_and_its_emphasis(words: str, more: str) -> None:
     """Hostile words inside a link and inside bold text change neither where it leads nor where it ends."""
-    rendered = render(f"**{markdown(more)}x** [{markdown(words)}x](https://github.com/a)")
+    rendered = render(f"**{escape_markdown(more)}x** [{escape_markdown(words)}x](https://github.com/a)")
     assert rendered.links == ("https://github.com/a",)
     assert rendered.by_itself == ()
 
@@ -92,34 +92,34 @@ def test_markdown_stays_in_its_link_and_its_emphasis(words: str, more: str) -> N
 def test_what_github_links_by_itself_is_parted(text: str) -> None:
     """The check of this file sees each of these in plain text, and does not see it in escaped text."""
     assert render(text).by_itself or render(text).links
-    assert not render(markdown(text)).by_itself
+    assert not render(escape_markdown(text)).by_itself
 
 
 def test_no_mathematics_is_begun() -> None:
     """GitHub reads mathematics between dollar signs before it looks at backslashes, so none is left as it is."""
-    assert "$" not in markdown("$x$ $$y$$")
-    assert render(markdown("$x$ $$y$$")).words == "$x$ $$y$$"
+    assert "$" not in escape_markdown("$x$ $$y$$")
+    assert render(escape_markdown("$x$ $$y$$")).words == "$x$ $$y$$"
 
 
 @given(hostile())
 def test_code_is_a_code_span_or_escaped_text(text: str) -> None:
     """An identifier becomes a code span; anything else does as little as it does in `markdown`."""
-    rendered = render(f"see {code(text)}")
+    rendered = render(f"see {code_span(text)}")
     assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
-    assert rendered.words.replace(ZWSP, "").removeprefix("see").strip() == one_line(text)
+    assert rendered.words.replace(ZWSP, "").removeprefix("see").strip() == escape_line(text)
 
 
 @pytest.mark.parametrize("text", ["sorted-patch", "fixtures/0b5c.json", "sha256:0b5c", "/a/*/…"])
 def test_an_identifier_can_be_copied(text: str) -> None:
     """Ids, paths, digests and pointers stand in a code span, with nothing invisible in them."""
-    assert code(text) == f"`{text}`"
+    assert code_span(text) == f"`{text}`"
 
 
 @given(hostile(), hostile())
 def test_nothing_closes_a_fence(one: str, other: str) -> None:
     """Whatever the lines hold, there is one fenced block, and all of them are in it."""
-    body = f"{one_line(one)}\n{one_line(other)}"
-    rendered = render(fence(body))
+    body = f"{escape_line(one)}\n{escape_line(other)}"
+    rendered = render(code_block(body))
     assert rendered.blocks == ("fence",)
     assert rendered.fences == (body.rstrip() + "\n",)
 
@@ -129,13 +129,13 @@ def test_nothing_closes_a_fence(one: str, other: str) -> None:
 )
 def test_an_odd_address_is_no_link(address: str | None) -> None:
     """Only a plain http or https address becomes a link."""
-    assert link("words", address) == "words"
+    assert markdown_link("words", address) == "words"
 
 
 @given(hostile())
 def test_a_log_line_holds_no_command(text: str) -> None:
     """The runner trims a line and reads `::` at its start, and reads `##[` anywhere: neither is left."""
-    line = log(text)
+    line = escape_log(text)
     assert "::" not in line
     assert "##[" not in line
     assert line.isprintable()
@@ -143,24 +143,24 @@ def test_a_log_line_holds_no_command(text: str) -> None:
 
 def test_a_log_line_can_still_be_read() -> None:
     """Only what the runner would obey is parted."""
-    assert log("  ::add-mask::e ##[error] a:b #1") == ": :add-mask: :e # #[error] a:b #1"
+    assert escape_log("  ::add-mask::e ##[error] a:b #1") == ": :add-mask: :e # #[error] a:b #1"
 
 
 @given(hostile(), hostile())
 def test_an_annotation_is_one_command_with_its_own_title_and_message(message: str, title: str) -> None:
     """Read as the runner reads it, the line is the one command that was meant, whatever the words are."""
-    line = annotation("warning", message, f"t{title}")
+    line = format_annotation("warning", message, f"t{title}")
     found = re.fullmatch(r"::(\w+) title=([^:,]*)::(.*)", line)
     assert found
     assert found[1] == "warning"
-    assert unquote(found[2], errors="surrogatepass") == one_line(f"t{title}", 200)
-    assert unquote(found[3]) == unquote(command_data(log(message)))
+    assert unquote(found[2], errors="surrogatepass") == escape_line(f"t{title}", 200)
+    assert unquote(found[3]) == unquote(encode_command_data(escape_log(message)))
     assert "\n" not in line
 
 
 def test_a_message_fits_what_github_shows() -> None:
     """GitHub cuts a message at 4,096 characters; ours ends before, with its ellipsis."""
-    line = annotation("error", "x" * 9000)
+    line = format_annotation("error", "x" * 9000)
     assert line.startswith("::error::xxx")
     assert line.endswith("x…")
     assert len(line) < 4096
@@ -177,5 +177,5 @@ def test_a_message_fits_what_github_shows() -> None:
 )
 def test_commands_are_encoded_as_the_runner_decodes_them(text: str, data: str, in_property: str) -> None:
     """Percent signs first, then line ends; in a property also its separators."""
-    assert command_data(text) == data
-    assert command_property(text) == in_property
+    assert encode_command_data(text) == data
+    assert encode_command_property(text) == in_property

@@ -6,8 +6,6 @@ import gzip
 import socket
 import ssl
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,9 @@ from urllib3.util.retry import Retry
 from freeze_gate.capture import Capture
 from freeze_gate.capture.through_requests import RecordingAdapter
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.record import Record
-from tests.support.exact_server import BETWEEN_PIECES, HOLD, RESET, Answer, ExactServer, answer, chunked, sized
-from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, pinned_in, record_in
+from tests.support.exact_server import HOLD, RESET, Answer, ExactServer, answer, chunked, sized
+from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, record_in
 
-FOR_EVER = httpx.Timeout(None)
-SHORTER_THAN_SLOW, SLOW = 0.4, 0.45
-"""Seconds: a deadline, and what a reader does in between."""
-DRIP = answer([b"x"] * 500, "Content-Length: 10000", end=HOLD)
 EVENTS = [b"data: %d\n\n" % number for number in range(3)]
 STREAM = answer([chunked(EVENTS[0])[:-5], chunked(EVENTS[1])[:-5], chunked(EVENTS[2])], "Transfer-Encoding: chunked")
 
@@ -191,109 +184,6 @@ def test_a_redirect_that_is_followed_is_part_of_the_call(tmp_path: Path) -> None
     assert _facts(tmp_path / "a") == _facts(tmp_path / "b") == (True, None, 200, 0)
 
 
-def _each_gives_up(tmp_path: Path, planned: Answer, deadline: float) -> list[Record]:
-    """Call with three clients that would wait for ever; each has to raise its own time-out. Return their records."""
-
-    def call_by_requests(recorder: Capture, url: str) -> None:
-        # a silence before the headers is one kind of time-out to requests, and one in the body another
-        expected = pytest.raises((requests.ConnectionError, requests.Timeout), match=r"[Tt]imed out|deadline")
-        with recorder.requests_session() as session, expected:
-            session.get(url)
-
-    def call_by_httpx(recorder: Capture, url: str) -> None:
-        transport = recorder.httpx_transport()
-        with httpx.Client(transport=transport, timeout=FOR_EVER) as client, pytest.raises(httpx.ReadTimeout):
-            client.get(url)
-
-    async def call_by_async_httpx(recorder: Capture, url: str) -> None:
-        transport = recorder.httpx_async_transport()
-        async with httpx.AsyncClient(transport=transport, timeout=FOR_EVER) as client:
-            with pytest.raises(httpx.ReadTimeout):
-                await client.get(url)
-
-    with ExactServer(planned) as server:
-        call_by_requests(capture(tmp_path / "a", deadline=deadline), server.url)
-        call_by_httpx(capture(tmp_path / "b", deadline=deadline), server.url)
-        asyncio.run(call_by_async_httpx(capture(tmp_path / "c", deadline=deadline), server.url))
-    records = [record_in(bundle(tmp_path / part)) for part in "abc"]
-    assert all(record.transport.fault == "timeout" and record.transport.timed_out for record in records)
-    return records
-
-
-def test_the_total_deadline_ends_a_dripping_answer(tmp_path: Path) -> None:
-    """Each library raises its own time-out; what arrived is pinned."""
-    begun = time.monotonic()
-    for part, record in zip("abc", _each_gives_up(tmp_path, DRIP, deadline=0.3), strict=True):
-        pinned = pinned_in(bundle(tmp_path / part), record)
-        assert (record.transport_ok, record.transport.bytes_received) == (False, len(pinned or b""))
-    assert time.monotonic() - begun < len(DRIP.pieces) * BETWEEN_PIECES
-
-
-def test_the_total_deadline_counts_the_wait_for_the_headers(tmp_path: Path) -> None:
-    """A piece at once is too late after headers that dripped; a limit of each wait does not see them."""
-    lines = [b"HTTP/1.1 200 OK\r\n", *[b"X-Slow: 1\r\n"] * 15, b"Content-Length: 1\r\n\r\nx"]
-    for record in _each_gives_up(tmp_path, Answer(lines), deadline=0.25):
-        assert (record.transport.status_code, record.transport.bytes_received) == (200, 1)
-
-
-@pytest.mark.parametrize("planned", [Answer((), HOLD), answer(b"x", "Content-Length: 9", end=HOLD)])
-def test_the_total_deadline_ends_a_silence(planned: Answer, tmp_path: Path) -> None:
-    """Although the client itself would wait for ever."""
-    _each_gives_up(tmp_path, planned, deadline=0.3)
-
-
-def test_a_deadline_that_is_kept_disturbs_nothing(tmp_path: Path) -> None:
-    """Each attempt has the whole of it."""
-    recorder = capture(tmp_path, deadline=1.0)
-    with ExactServer(sized(b"sample")) as server, recorder.requests_session() as session:
-        for _ in range(3):
-            assert session.get(server.url, timeout=5).content == b"sample"
-            time.sleep(0.4)
-    assert _facts(tmp_path)[0] is True
-
-
-def _read_slowly_by_requests(recorder: Capture, url: str) -> Iterator[bytes]:
-    with recorder.requests_session() as session, session.get(url, timeout=PATIENT, stream=True) as response:
-        time.sleep(SLOW)
-        for piece in response.iter_content(None):
-            yield piece
-            time.sleep(SLOW if piece == EVENTS[0] else 0)
-
-
-def _read_slowly_by_httpx(recorder: Capture, url: str) -> Iterator[bytes]:
-    with httpx.Client(transport=recorder.httpx_transport()) as client, client.stream("GET", url) as response:
-        time.sleep(SLOW)
-        for piece in response.iter_raw():
-            yield piece
-            time.sleep(SLOW if piece == EVENTS[0] else 0)
-
-
-def _read_slowly_by_async_httpx(recorder: Capture, url: str) -> list[bytes]:
-    async def call() -> list[bytes]:
-        pieces = []
-        transport = recorder.httpx_async_transport()
-        async with httpx.AsyncClient(transport=transport) as client, client.stream("GET", url) as response:
-            await asyncio.sleep(SLOW)
-            async for piece in response.aiter_raw():
-                pieces.append(piece)
-                await asyncio.sleep(SLOW if piece == EVENTS[0] else 0)
-        return pieces
-
-    return asyncio.run(call())
-
-
-@pytest.mark.parametrize(
-    "read",
-    [_read_slowly_by_requests, _read_slowly_by_httpx, _read_slowly_by_async_httpx],
-    ids=lambda read: read.__name__,
-)
-def test_a_slow_reader_is_no_fault(read: Callable[[Capture, str], Iterable[bytes]], tmp_path: Path) -> None:
-    """The deadline is the server's: what the patched code does with the headers or a piece is not counted."""
-    with ExactServer(answer(chunked(*EVENTS), "Transfer-Encoding: chunked")) as server:
-        assert list(read(capture(tmp_path, deadline=SHORTER_THAN_SLOW), server.url)) == EVENTS
-    assert _facts(tmp_path) == (True, None, 200, 0)
-
-
 def test_a_cancelled_task_is_no_fault(tmp_path: Path) -> None:
     """It is its user's choice; nothing is known of what would have come."""
 
@@ -432,7 +322,7 @@ def test_anything_that_holds_bytes_is_pinned(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"min_bytes": -1}, {"ends_with": ""}, {"deadline": 0}, {"deadline": float("nan")}, {"suffix": "/x"}],
+    [{"min_bytes": -1}, {"ends_with": ""}, {"suffix": "/x"}],
     ids=lambda options: next(iter(options)),
 )
 def test_a_capture_says_what_is_not_allowed(options: dict[str, Any], tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from freeze_gate.capture.declared import declare
 from freeze_gate.capture.recorder import Recorder
 from freeze_gate.capture.run import current_run
 from freeze_gate.capture.store import Store, bundle_folder, checked_suffix
-from freeze_gate.errors import UsageError
 
 if TYPE_CHECKING:  # each is imported only by who asks for a client of it
     import httpx
@@ -22,10 +21,8 @@ class Capture:
     """One fixture id: its sampler call, further calls for it, and its pin.
 
     `bundle` is the folder, `FREEZE_GATE_BUNDLE` or `freeze-gate` unless given. `min_bytes`, `max_bytes` and `ends_with`
-    are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `deadline` is the
-    most seconds that one attempt may wait for its server, until the headers and in each read of the body: it ends with
-    the first piece that comes later, or with a silence as long. What your code does between two reads is not counted.
-    `suffix` ends the pinned file's name, such as `.json`. `environ` is the runner's environment.
+    are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `suffix` ends the
+    pinned file's name, such as `.json`. `environ` is the runner's environment.
 
     The record is on disk after every call, without a pin at first. A failed call pins by itself what arrived of its
     answer; `pin` says what the sample really is.
@@ -41,15 +38,12 @@ class Capture:
         min_bytes: int | None = None,
         max_bytes: int | None = None,
         ends_with: str | bytes | None = None,
-        deadline: float | None = None,
         suffix: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
         environ = os.environ if environ is None else environ
         folder = bundle_folder(None if bundle is None else os.fspath(bundle), environ)
-        if deadline is not None and not deadline > 0:
-            raise UsageError("deadline must be a number of seconds above 0")
-        self._folder, self._deadline = folder, deadline
+        self._folder = folder
         self._recorder = Recorder(
             Store(folder),
             fixture_id,
@@ -62,7 +56,7 @@ class Capture:
         """Return a `requests.Session` whose calls are recorded; `max_retries` as of `requests.adapters.HTTPAdapter`."""
         from freeze_gate.capture.through_requests import recorded_session
 
-        return recorded_session(self._recorder, self._deadline, max_retries)
+        return recorded_session(self._recorder, max_retries)
 
     def httpx_transport(self, through: "httpx.BaseTransport | None" = None) -> "httpx.BaseTransport":
         """Return a transport for `httpx.Client`.
@@ -97,7 +91,7 @@ class Capture:
     def _transport(self, library: Any, kind: str, through: Any) -> Any:
         from freeze_gate.capture.through_httpx import recording_transport
 
-        return recording_transport(library, kind, self._recorder, self._deadline, through)
+        return recording_transport(library, kind, self._recorder, through)
 
     def pin(self, payload: bytes | bytearray | memoryview, *, suffix: str | None = None, replace: bool = False) -> Path:
         """Store the sample under its digest, before anything is asserted about it, and return the file's path.

@@ -12,7 +12,6 @@ import urllib3
 from urllib3.exceptions import ReadTimeoutError
 
 from freeze_gate.capture.causes import causes
-from freeze_gate.capture.deadline import Deadline
 from freeze_gate.capture.exchange import Exchange
 
 _PIECE: Final = 1 << 16  # bytes
@@ -21,8 +20,8 @@ _PIECE: Final = 1 << 16  # bytes
 class _Tap:
     """The body after chunk framing and before content decoding, as a file; what is read is followed."""
 
-    def __init__(self, response: urllib3.HTTPResponse, exchange: Exchange, deadline: Deadline) -> None:
-        self._response, self._exchange, self._deadline = response, exchange, deadline
+    def __init__(self, response: urllib3.HTTPResponse, exchange: Exchange) -> None:
+        self._response, self._exchange = response, exchange
         self.closed = False
 
     def isclosed(self) -> bool:
@@ -44,12 +43,9 @@ class _Tap:
         """Read what is there, once; no bytes are the end."""
         if self.closed or amount == 0:
             return b""
-        self._deadline.resume()
         try:
             piece = self._response.read1(_PIECE if amount is None or amount < 0 else amount, decode_content=False)
-            self._deadline.pause()
             self._exchange.received(piece)
-            self._deadline.check()
         except Exception as error:
             self._exchange.failed(_fault_in_body(error))
             self.close()
@@ -69,10 +65,10 @@ class _Tap:
 class Passing(urllib3.HTTPResponse):
     """The response that the user of the session reads: urllib3's own decoding, over the tap."""
 
-    def __init__(self, inner: urllib3.HTTPResponse, exchange: Exchange, deadline: Deadline) -> None:
+    def __init__(self, inner: urllib3.HTTPResponse, exchange: Exchange) -> None:
         self._inner = inner
         super().__init__(
-            body=_Tap(inner, exchange, deadline),  # type: ignore[arg-type]
+            body=_Tap(inner, exchange),  # type: ignore[arg-type]
             headers=inner.headers,
             status=inner.status,
             version=inner.version,

@@ -105,7 +105,7 @@ class _Attempts:
     def _call(self) -> None:
         from freeze_gate.capture.through_requests import recorded_session
 
-        with recorded_session(self._recorder, None, 0) as session:
+        with recorded_session(self._recorder) as session:
             for attempt in range(self._request.retries + 1):
                 pause = self._attempt(session)
                 if pause is None or attempt == self._request.retries:

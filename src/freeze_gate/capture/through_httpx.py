@@ -10,31 +10,22 @@ from typing import Any, Final
 
 from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.causes import OF_A_FILE, causes
-from freeze_gate.capture.deadline import Deadline
 from freeze_gate.capture.decoding import narrowed
 from freeze_gate.capture.exchange import Exchange
 from freeze_gate.capture.recorder import Recorder
 
-_WAITS: Final = ("connect", "read", "write", "pool")
 _GARBLED: Final = ("h11", "h2")  # whose exceptions mean that what arrived is not HTTP
 
 
 class _Recording:
     """What both kinds of transport share: following one attempt."""
 
-    def __init__(self, library: Any, recorder: Recorder, deadline: float | None, through: Any) -> None:
-        self._library, self._recorder, self._seconds, self._through = library, recorder, deadline, through
+    def __init__(self, library: Any, recorder: Recorder, through: Any) -> None:
+        self._library, self._recorder, self._through = library, recorder, through
 
-    def _begin(self, request: Any) -> tuple[Exchange, Deadline]:
+    def _begin(self, request: Any) -> Exchange:
         request.headers["accept-encoding"] = narrowed(request.headers.get("accept-encoding"))
-        exchange = self._recorder.begin(Asked(request.method, str(request.url), self._body(request)))
-        deadline = Deadline(self._seconds, functools.partial(self._library.ReadTimeout, request=request))
-        if self._seconds is not None:
-            waits = request.extensions.get("timeout", {})
-            limits = {name: deadline.limited(waits.get(name)) for name in _WAITS}
-            request.extensions = {**request.extensions, "timeout": limits}
-        deadline.resume()
-        return exchange, deadline
+        return self._recorder.begin(Asked(request.method, str(request.url), self._body(request)))
 
     def _body(self, request: Any) -> bytes | None:
         try:
@@ -42,12 +33,11 @@ class _Recording:
         except self._library.RequestNotRead:  # it streams, and can be read only once
             return None
 
-    def _answered(self, exchange: Exchange, request: Any, response: Any, deadline: Deadline) -> None:
-        deadline.pause()
+    def _answered(self, exchange: Exchange, request: Any, response: Any) -> None:
         framed = response.extensions.get("http_version") == b"HTTP/2"
         exchange.answered(response.status_code, response.headers, bodiless=request.method == "HEAD", framed=framed)
         _, _, stream = _kinds(self._library)
-        response.stream = stream(response.stream, exchange, deadline, functools.partial(_fault, self._library))
+        response.stream = stream(response.stream, exchange, functools.partial(_fault, self._library))
 
     def _failed(self, exchange: Exchange, error: BaseException) -> None:
         if isinstance(error, Exception):
@@ -58,13 +48,13 @@ class _Recording:
 
 class _Sync(_Recording):
     def handle_request(self, request: Any) -> Any:
-        exchange, deadline = self._begin(request)
+        exchange = self._begin(request)
         try:
             response = self._through.handle_request(request)
         except BaseException as error:
             self._failed(exchange, error)
             raise
-        self._answered(exchange, request, response, deadline)
+        self._answered(exchange, request, response)
         return response
 
     def close(self) -> None:
@@ -73,13 +63,13 @@ class _Sync(_Recording):
 
 class _Async(_Recording):
     async def handle_async_request(self, request: Any) -> Any:
-        exchange, deadline = self._begin(request)
+        exchange = self._begin(request)
         try:
             response = await self._through.handle_async_request(request)
         except BaseException as error:
             self._failed(exchange, error)
             raise
-        self._answered(exchange, request, response, deadline)
+        self._answered(exchange, request, response)
         return response
 
     async def aclose(self) -> None:
@@ -89,32 +79,24 @@ class _Async(_Recording):
 class _Stream:
     """The body on its way to its reader: passed on piece by piece, once, with the errors that belong to it."""
 
-    def __init__(self, stream: Any, exchange: Exchange, deadline: Deadline, fault: Any) -> None:
-        self._stream, self._exchange, self._deadline, self._fault = stream, exchange, deadline, fault
+    def __init__(self, stream: Any, exchange: Exchange, fault: Any) -> None:
+        self._stream, self._exchange, self._fault = stream, exchange, fault
 
     def __iter__(self) -> Iterator[bytes]:
-        self._deadline.resume()
         try:
             for piece in self._stream:
-                self._deadline.pause()
                 self._exchange.received(piece)
-                self._deadline.check()
                 yield piece
-                self._deadline.resume()
         except Exception as error:
             self._exchange.failed(self._fault(error, in_body=True))
             raise
         self._exchange.finished()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        self._deadline.resume()
         try:
             async for piece in self._stream:
-                self._deadline.pause()
                 self._exchange.received(piece)
-                self._deadline.check()
                 yield piece
-                self._deadline.resume()
         except Exception as error:
             self._exchange.failed(self._fault(error, in_body=True))
             raise
@@ -144,15 +126,15 @@ def _kinds(library: Any) -> tuple[Any, Any, Any]:
     )
 
 
-def recording_transport(library: Any, kind: str, recorder: Recorder, deadline: float | None, through: Any) -> Any:
+def recording_transport(library: Any, kind: str, recorder: Recorder, through: Any) -> Any:
     """Return a transport of `library` (the module httpx or httpx2), `sync` or `async`, that records.
 
     `through` does the work; None is the library's own.
     """
     sync, asynchronous, _ = _kinds(library)
     if kind == "sync":
-        return sync(library, recorder, deadline, through or library.HTTPTransport())
-    return asynchronous(library, recorder, deadline, through or library.AsyncHTTPTransport())
+        return sync(library, recorder, through or library.HTTPTransport())
+    return asynchronous(library, recorder, through or library.AsyncHTTPTransport())
 
 
 def _fault(library: Any, error: Exception, *, in_body: bool) -> str | None:

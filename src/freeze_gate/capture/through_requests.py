@@ -1,42 +1,36 @@
 """requests, recorded at the adapter: below redirects and decoding, above connections and chunk framing."""
 
-import functools
 import threading
 from http.client import BadStatusLine, RemoteDisconnected
 from ssl import SSLCertVerificationError
-from typing import Any, Final, cast
+from typing import Any
 
 import requests
-import urllib3
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import ReadTimeoutError
 from urllib3.util.retry import Retry
 
 from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.causes import OF_A_FILE, causes
 from freeze_gate.capture.counted_retries import Attempts, counting
-from freeze_gate.capture.deadline import Deadline
 from freeze_gate.capture.decoding import narrowed
 from freeze_gate.capture.exchange import Exchange, status_outcome
 from freeze_gate.capture.passing_body import Passing
 from freeze_gate.capture.recorder import Recorder
 
-_OVER: Final = functools.partial(ReadTimeoutError, cast("Any", None), "")  # of no pool and no URL
 
-
-def recorded_session(recorder: Recorder, deadline: float | None, max_retries: int | Retry) -> requests.Session:
-    """Return a session whose every attempt is recorded. `deadline`: the most seconds that one waits."""
+def recorded_session(recorder: Recorder, max_retries: int | Retry = 0) -> requests.Session:
+    """Return a session whose every attempt is recorded."""
     session = requests.Session()
     for scheme in ("https://", "http://"):
-        session.mount(scheme, RecordingAdapter(recorder, deadline, max_retries))
+        session.mount(scheme, RecordingAdapter(recorder, max_retries))
     return session
 
 
 class RecordingAdapter(HTTPAdapter):
     """Follows each attempt, and hands out a response whose body passes by the recorder on its way."""
 
-    def __init__(self, recorder: Recorder, deadline: float | None, max_retries: int | Retry = 0) -> None:
-        self._recorder, self._seconds = recorder, deadline
+    def __init__(self, recorder: Recorder, max_retries: int | Retry = 0) -> None:
+        self._recorder = recorder
         self._sending = threading.local()
         super().__init__(max_retries=max_retries)
 
@@ -54,13 +48,9 @@ class RecordingAdapter(HTTPAdapter):
         """Send one request. Raises what `requests` raises."""
         request.headers["Accept-Encoding"] = narrowed(request.headers.get("Accept-Encoding"))
         exchange = self._recorder.begin(Asked(request.method or "", request.url or "", _body(request.body)))
-        deadline = Deadline(self._seconds, _OVER)
-        options["timeout"] = _limited(options.get("timeout"), deadline)
-        deadline.resume()
         response = self._sent(exchange, request, *args, **options)
-        deadline.pause()
         exchange.answered(response.status_code, response.headers, bodiless=request.method == "HEAD")
-        response.raw = Passing(response.raw, exchange, deadline)
+        response.raw = Passing(response.raw, exchange)
         return response
 
     def _sent(
@@ -77,14 +67,6 @@ class RecordingAdapter(HTTPAdapter):
             del self._sending.attempts
         self._recorder.add_retries(exchange, attempts.retries)
         return response
-
-
-def _limited(timeout: Any, deadline: Deadline) -> Any:
-    """Limit what `requests` takes as `timeout`."""
-    if isinstance(timeout, urllib3.Timeout):
-        return timeout
-    waits = timeout if isinstance(timeout, tuple) else (timeout, timeout)
-    return tuple(deadline.limited(wait) for wait in waits)
 
 
 def _body(body: Any) -> bytes | None:

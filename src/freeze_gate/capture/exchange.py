@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
 from freeze_gate.capture.declared import Declared
-from freeze_gate.capture.decoding import Decoding
+from freeze_gate.capture.decoding import ContentDecoder
 from freeze_gate.capture.events import ErrorEvents
 from freeze_gate.evidence.record import TRANSIENT_STATUS
 
@@ -67,7 +67,7 @@ class Exchange:
         self._received = 0
         self._length: int | None = None
         self._framed = False
-        self._decoding = Decoding(None)
+        self._decoder = ContentDecoder(None)
         self._events: ErrorEvents | None = None
 
     @property
@@ -78,7 +78,7 @@ class Exchange:
     @property
     def readable(self) -> bool:
         """Whether `body` is the body: its coding is known, and its bytes keep to it."""
-        return self._decoding.known and not self._decoding.broken
+        return self._decoder.is_known and not self._decoder.is_broken
 
     def answered(self, status: int, headers: Headers, *, bodiless: bool = False, framed: bool = False) -> None:
         """Take the status and the headers.
@@ -92,7 +92,7 @@ class Exchange:
             empty = bodiless or status in _NO_BODY
             self._length = None if chunked or empty else _length(headers.get("content-length"))
             self._framed = framed or chunked or empty or self._length is not None
-            self._decoding = Decoding(None if empty else headers.get("content-encoding"))
+            self._decoder = ContentDecoder(None if empty else headers.get("content-encoding"))
             if (headers.get("content-type") or "").split(";")[0].strip().lower() == "text/event-stream":
                 self._events = ErrorEvents()
         if not self.succeeded:
@@ -103,13 +103,13 @@ class Exchange:
         with self._lock:
             if self.outcome is None:
                 self._received += len(piece)
-                self._keep(self._decoding.feed(piece))
+                self._keep(self._decoder.feed(piece))
 
     def finished(self) -> None:
         """Take the end of the body, to which the client came without an error."""
         with self._lock:
             if self.outcome is None:
-                self._keep(self._decoding.flush())
+                self._keep(self._decoder.flush())
                 if self._events:
                     self._events.end()
                 self.settled(self._judged())
@@ -118,7 +118,7 @@ class Exchange:
         """Take an error of the client; None is one that says nothing about the transport."""
         with self._lock:
             if self.outcome is None:
-                self._keep(self._decoding.flush())
+                self._keep(self._decoder.flush())
                 if fault and self._events and self._events.seen:
                     fault = "stream_error"
                 whole = False if self.succeeded else None
@@ -143,8 +143,8 @@ class Exchange:
     def _at_its_end(self) -> bool:
         if self._length is not None:
             return self._received == self._length
-        if self._decoding.coded:
-            return self._received > 0 and self._decoding.whole
+        if self._decoder.is_coded:
+            return self._received > 0 and self._decoder.is_complete
         return self._declared.ends_with is not None and not self._declared.short(self.body)
 
     def _keep(self, decoded: bytes) -> None:
@@ -156,13 +156,15 @@ class Exchange:
 
     def _judged(self) -> Outcome:
         """Judge a body that came to its end, as far as the client noticed."""
-        if self._length not in (None, self._received) or (not self._decoding.broken and not self._decoding.whole):
+        if self._length not in (None, self._received) or (
+            not self._decoder.is_broken and not self._decoder.is_complete
+        ):
             return self._outcome(ok=False, fault="truncated", whole=False)
         if self._events and self._events.seen:
             return self._outcome(ok=False, fault="stream_error", whole=False)
-        if self._decoding.broken:
+        if self._decoder.is_broken:
             return self._outcome(ok=None, whole=None)
-        if not self._decoding.known:  # nothing that was declared can be looked at
+        if not self._decoder.is_known:  # nothing that was declared can be looked at
             unchecked = self._declared == Declared()
             return self._outcome(ok=True if unchecked else None, whole=True if self._framed else None)
         return self._checked()
@@ -172,7 +174,7 @@ class Exchange:
             return self._outcome(ok=False, fault="length_check", whole=False)
         if self._declared.long(self.body):
             return self._outcome(ok=False, fault="length_check", whole=True)
-        told = self._framed or self._decoding.coded or self._declared.ends_with is not None
+        told = self._framed or self._decoder.is_coded or self._declared.ends_with is not None
         return self._outcome(ok=True, whole=True if told else None)
 
     def _outcome(self, *, ok: bool | None, whole: bool | None, fault: str | None = None) -> Outcome:

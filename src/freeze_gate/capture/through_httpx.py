@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.causes import OF_A_FILE, causes
-from freeze_gate.capture.decoding import narrowed
+from freeze_gate.capture.decoding import restrict_accept_encoding
 from freeze_gate.capture.exchange import Exchange
 from freeze_gate.capture.recorder import Recorder
 
@@ -24,7 +24,7 @@ class _Recording:
         self._library, self._recorder, self._through = library, recorder, through
 
     def _begin(self, request: Any) -> Exchange:
-        request.headers["accept-encoding"] = narrowed(request.headers.get("accept-encoding"))
+        request.headers["accept-encoding"] = restrict_accept_encoding(request.headers.get("accept-encoding"))
         return self._recorder.begin(Asked(request.method, str(request.url), self._body(request)))
 
     def _body(self, request: Any) -> bytes | None:

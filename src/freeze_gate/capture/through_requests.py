@@ -1,5 +1,6 @@
 """requests, recorded at the adapter: below redirects and decoding, above connections and chunk framing."""
 
+import copy
 import threading
 from http.client import BadStatusLine, RemoteDisconnected
 from ssl import SSLCertVerificationError
@@ -11,11 +12,35 @@ from urllib3.util.retry import Retry
 
 from freeze_gate.capture.calls import Asked
 from freeze_gate.capture.causes import OF_A_FILE, causes
-from freeze_gate.capture.counted_retries import Attempts, counting
-from freeze_gate.capture.decoding import narrowed
+from freeze_gate.capture.decoding import restrict_accept_encoding
 from freeze_gate.capture.exchange import Exchange, status_outcome
 from freeze_gate.capture.passing_body import Passing
 from freeze_gate.capture.recorder import Recorder
+
+
+class RetryCounter:
+    """Counts what urllib3 retries by itself below the adapter, and keeps the last status that made it.
+
+    `response.raw.retries.history` has the count only where there is a response, so the retries are counted where
+    urllib3 decides on them.
+    """
+
+    def __init__(self) -> None:
+        self.retries = 0
+        self.status: int | None = None
+
+    def attach_to(self, retry: Retry) -> Retry:
+        """Copy a `Retry`, of whatever kind, so that each retry that it allows is counted here."""
+
+        def increment(*args: Any, **options: Any) -> Retry:
+            self.status = getattr(options.get("response"), "status", None)
+            remaining = retry.increment(*args, **options)
+            self.retries += 1
+            return self.attach_to(remaining)
+
+        counted = copy.copy(retry)
+        counted.increment = increment  # type: ignore[method-assign]  # the user's own class stays
+        return counted
 
 
 def recorded_session(recorder: Recorder, max_retries: int | Retry = 0) -> requests.Session:
@@ -37,8 +62,8 @@ class RecordingAdapter(HTTPAdapter):
     @property
     def max_retries(self) -> Retry:
         """What urllib3 may retry below this adapter; while a request is sent, a copy that counts."""
-        attempts = getattr(self._sending, "attempts", None)
-        return self._max_retries if attempts is None else counting(self._max_retries, attempts)
+        counter = getattr(self._sending, "counter", None)
+        return self._max_retries if counter is None else counter.attach_to(self._max_retries)
 
     @max_retries.setter
     def max_retries(self, retries: Retry) -> None:
@@ -46,7 +71,7 @@ class RecordingAdapter(HTTPAdapter):
 
     def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
         """Send one request. Raises what `requests` raises."""
-        request.headers["Accept-Encoding"] = narrowed(request.headers.get("Accept-Encoding"))
+        request.headers["Accept-Encoding"] = restrict_accept_encoding(request.headers.get("Accept-Encoding"))
         exchange = self._recorder.begin(Asked(request.method or "", request.url or "", _body(request.body)))
         response = self._sent(exchange, request, *args, **options)
         exchange.answered(response.status_code, response.headers, bodiless=request.method == "HEAD")
@@ -56,16 +81,16 @@ class RecordingAdapter(HTTPAdapter):
     def _sent(
         self, exchange: Exchange, request: requests.PreparedRequest, *args: Any, **options: Any
     ) -> requests.Response:
-        self._sending.attempts = attempts = Attempts()
+        self._sending.counter = counter = RetryCounter()
         try:
             response = super().send(request, *args, **options)
         except BaseException as error:
-            self._recorder.add_retries(exchange, attempts.retries)
-            _end_without_answer(exchange, error, attempts)
+            self._recorder.add_retries(exchange, counter.retries)
+            _end_without_answer(exchange, error, counter)
             raise
         finally:
-            del self._sending.attempts
-        self._recorder.add_retries(exchange, attempts.retries)
+            del self._sending.counter
+        self._recorder.add_retries(exchange, counter.retries)
         return response
 
 
@@ -78,11 +103,11 @@ def _body(body: Any) -> bytes | None:
     return bytes(body) if isinstance(body, bytes | bytearray) else None
 
 
-def _end_without_answer(exchange: Exchange, error: BaseException, attempts: Attempts) -> None:
+def _end_without_answer(exchange: Exchange, error: BaseException, counter: RetryCounter) -> None:
     if not isinstance(error, Exception):  # an interrupt
         exchange.abandoned()
-    elif isinstance(error, requests.exceptions.RetryError) and attempts.status:
-        exchange.settled(status_outcome(attempts.status))
+    elif isinstance(error, requests.exceptions.RetryError) and counter.status:
+        exchange.settled(status_outcome(counter.status))
     else:
         exchange.failed(_fault(error))
 

@@ -77,7 +77,7 @@ def _request(args: Namespace, context: CommandContext) -> Request:
     if body is not None:
         headers.setdefault("content-type", ("Content-Type", "application/json"))
     headers.setdefault("user-agent", ("User-Agent", f"freeze-gate/{VERSION}"))
-    headers.setdefault("accept-encoding", ("Accept-Encoding", "gzip, deflate"))
+    headers.setdefault("accept-encoding", ("Accept-Encoding", "gzip"))
     for name in ("connect_timeout", "read_timeout", "deadline"):
         if not 0 < getattr(args, name) <= _LONGEST:
             raise UsageError(f"--{name.replace('_', '-')} must be a number of seconds above 0")

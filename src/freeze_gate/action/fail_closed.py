@@ -1,64 +1,63 @@
-"""How a run ends without a verdict: in the four closed lines all the same, whatever happened and whenever."""
+"""How a run ends without a verdict: with the four lines in their fail-closed form, at any moment."""
 
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TextIO
 
 from freeze_gate.action.runner import OUTPUTS, Runner
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 
-_ENDED: Final = "The step was ended from outside (SIGTERM) before there was a verdict."
 
-
-def without_verdict(runner: Runner, error: FreezeGateError, err: TextIO) -> int:
-    """End a run that failed, and return its exit code. A verdict that is out already stands."""
-    if runner.delivered is not None:
+def finish_without_verdict(runner: Runner, error: FreezeGateError, stderr: TextIO) -> int:
+    """Report an error and return the exit code. If the verdict is already written, it stands."""
+    if runner.final_exit_code is not None:
         runner.annotate("warning", f"after the verdict: {error}")
-        return runner.delivered
+        return runner.final_exit_code
     try:
-        runner.deliver(_closing(str(error)), error.exit_code)
+        runner.write_verdict_summary(_no_verdict_summary(str(error)), error.exit_code)
         runner.set_outputs(OUTPUTS)
-    except NoVerdictError as nowhere:
-        runner.annotate("error", f"unclassified: {error}")
-        print(f"freeze-gate gate: unclassified: {nowhere}", file=err)
+    except NoVerdictError as write_error:
+        print(f"freeze-gate gate: unclassified: {write_error}", file=stderr)
         return NoVerdictError.exit_code
-    runner.annotate("error", f"unclassified: {error}")
+    finally:
+        runner.annotate("error", f"unclassified: {error}")
     return error.exit_code
 
 
-def on_sigterm(runner: Runner, folder: Path) -> Callable[[int, object], None]:
-    """Return what SIGTERM does: end at once, whatever other threads wait for, because the container is killed soon.
+def sigterm_handler(runner: Runner, folder: Path) -> Callable[[int, object], None]:
+    """Return a handler that removes `folder` and ends the process at once, because the container is killed soon.
 
-    The text is made beforehand: a signal may come in the middle of an import. `folder` is removed.
+    Other threads may wait for the network, so only `os._exit` ends the process. The text is made in advance: the
+    signal may come in the middle of an import.
     """
-    closing = _closing(_ENDED)
+    summary = _no_verdict_summary("The step was ended from outside (SIGTERM) before there was a verdict.")
 
     def end(_number: int, _frame: object) -> None:
         try:
-            if runner.delivered is None:
-                runner.deliver(closing, NoVerdictError.exit_code)
-        except NoVerdictError as nowhere:
-            os.write(2, f"freeze-gate gate: unclassified: {nowhere}\n".encode())
+            if runner.final_exit_code is None:
+                runner.write_verdict_summary(summary, NoVerdictError.exit_code)
+        except NoVerdictError as error:
+            os.write(2, f"freeze-gate gate: unclassified: {error}\n".encode())
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-            os._exit(NoVerdictError.exit_code if runner.delivered is None else runner.delivered)
+            os._exit(NoVerdictError.exit_code if runner.final_exit_code is None else runner.final_exit_code)
 
     return end
 
 
-def bug(error: Exception) -> str:
-    """Say where a bug is, without its message, which may quote anything."""
+def describe_internal_error(error: Exception) -> str:
+    """Return the type and the place of a bug. Its message is left out: it may quote anything."""
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
-    where = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
-    return f"an error in Freeze Gate itself: {type(error).__name__}{where}; please report it"
+    place = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    return f"an error in Freeze Gate itself: {type(error).__name__}{place}; please report it"
 
 
-def _closing(message: str) -> str:
-    from freeze_gate.report.context import View
-    from freeze_gate.report.summary import unreached  # after the closed outputs: importing takes time
+def _no_verdict_summary(message: str) -> str:
+    from freeze_gate.report.context import View  # imported late: the fail-closed outputs are written first
+    from freeze_gate.report.summary import unreached
 
     return unreached(message, View())

@@ -1,4 +1,4 @@
-"""The action's inputs: from the `INPUT_*` variables that the runner sets to typed values, or one clear line."""
+"""The inputs of the action: from the `INPUT_*` variables to typed values, or one clear error line."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,11 +10,11 @@ from freeze_gate.errors import UsageError
 from freeze_gate.github.credential import Token
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
-_SHOWN: Final = 60
+_MAX_QUOTED: Final = 60  # characters of a value in a message
 
 
 class Inputs(NamedTuple):
-    """Everything that a user can set, checked."""
+    """The values of all inputs."""
 
     first: ArtifactSelector
     rerun: ArtifactSelector
@@ -33,24 +33,24 @@ class Inputs(NamedTuple):
     wait_seconds: int
 
 
-def _line(allowed: str, pattern: str) -> Callable[[str], str]:
+def _text(allowed: str, pattern: str) -> Callable[[str], str]:
     matches = re.compile(pattern).fullmatch
 
-    def read(value: str) -> str:
+    def parse(value: str) -> str:
         if CONTROL_CHARACTERS.search(value) or not matches(value):
             raise ValueError(allowed)
         return value
 
-    return read
+    return parse
 
 
-def _number(allowed: str, least: int, most: int) -> Callable[[str], int]:
-    def read(value: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,19}", value) or not least <= int(value) <= most:
+def _integer(allowed: str, minimum: int, maximum: int) -> Callable[[str], int]:
+    def parse(value: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,19}", value) or not minimum <= int(value) <= maximum:
             raise ValueError(allowed)
         return int(value)
 
-    return read
+    return parse
 
 
 def _boolean(value: str) -> bool:
@@ -68,15 +68,15 @@ def _fail_on(value: str) -> str:
 def _path(value: str) -> str:
     path = PurePosixPath(value)
     if CONTROL_CHARACTERS.search(value) or path.is_absolute() or "\\" in value or not path.parts or ".." in path.parts:
-        raise ValueError("a relative path with / between its parts and no ..")
+        raise ValueError("a relative path with / as separator and without ..")
     return str(path)
 
 
-def _ids(value: str) -> tuple[str, ...]:
-    names = tuple(filter(None, (line.strip() for line in value.splitlines())))
-    if any(not re.fullmatch(r"[A-Za-z0-9._*?!\[\]-]{1,128}", name) for name in names):
+def _id_list(value: str) -> tuple[str, ...]:
+    lines = tuple(line.strip() for line in value.splitlines() if line.strip())
+    if any(not re.fullmatch(r"[A-Za-z0-9._*?!\[\]-]{1,128}", line) for line in lines):
         raise ValueError("fixture ids or globs, one a line")
-    return names
+    return lines
 
 
 def _token(value: str) -> Token:
@@ -85,9 +85,9 @@ def _token(value: str) -> Token:
     return Token(value)
 
 
-_identity: Final = _number("a positive whole number", 1, 2**53 - 1)
-_artifact: Final = _line("an artifact's name or a glob, with {attempt} at most once", r'[^":<>|\r\n\\/]{1,260}')
-_label: Final = _line("a label of 1 to 50 characters without a comma", r"[^,\s](?:[^,]{0,48}[^,\s])?")
+_positive_integer: Final = _integer("a positive whole number", 1, 2**53 - 1)
+_artifact: Final = _text("an artifact's name or a glob, with {attempt} at most once", r'[^":<>|\r\n\\/]{1,260}')
+_label: Final = _text("a label of 1 to 50 characters without a comma", r"[^,\s](?:[^,]{0,48}[^,\s])?")
 
 
 def _artifact_name(value: str) -> str:
@@ -97,76 +97,76 @@ def _artifact_name(value: str) -> str:
 
 
 class Input(NamedTuple):
-    """One input: its default ("" is unset) and how its text is read."""
+    """One input: its default ("" means unset) and its parser, whose `ValueError` says what is allowed."""
 
     default: str
-    read: Callable[[str], Any]
+    parse: Callable[[str], Any]
 
 
 INPUTS: Final = {
     "first-artifact": Input("", _artifact_name),
     "rerun-artifact": Input("", _artifact_name),
-    "first-artifact-id": Input("", _identity),
-    "rerun-artifact-id": Input("", _identity),
-    "first-run-id": Input("", _identity),
-    "rerun-run-id": Input("", _identity),
+    "first-artifact-id": Input("", _positive_integer),
+    "rerun-artifact-id": Input("", _positive_integer),
+    "first-run-id": Input("", _positive_integer),
+    "rerun-run-id": Input("", _positive_integer),
     "github-token": Input("", _token),
     "policy": Input(".github/freeze-gate.yml", _path),
-    "expected-fixtures": Input("", _ids),
+    "expected-fixtures": Input("", _id_list),
     "freeze-label": Input("freeze-request", _label),
     "refresh-label": Input("fixture-refresh", _label),
     "tickets": Input("true", _boolean),
-    "ticket-author": Input("github-actions[bot]", _line("a login", r"[A-Za-z0-9][A-Za-z0-9_-]{0,98}(?:\[bot\])?")),
-    "pull-request": Input("", _identity),
+    "ticket-author": Input("github-actions[bot]", _text("a login", r"[A-Za-z0-9][A-Za-z0-9_-]{0,98}(?:\[bot\])?")),
+    "pull-request": Input("", _positive_integer),
     "fail-on": Input("unfrozen", _fail_on),
     "dry-run": Input("false", _boolean),
     "verdict-file": Input("freeze-gate-verdict.json", _path),
-    "max-artifact-mb": Input("2048", _number("a whole number from 1 to 8192", 1, 8192)),
-    "wait-seconds": Input("120", _number("a whole number from 0 to 3600", 0, 3600)),
+    "max-artifact-mb": Input("2048", _integer("a whole number from 1 to 8192", 1, 8192)),
+    "wait-seconds": Input("120", _integer("a whole number from 0 to 3600", 0, 3600)),
 }
-"""Every input by its name in `action.yml`. The runner passes `first-artifact` as `INPUT_FIRST-ARTIFACT`."""
+"""The inputs by their names in `action.yml`. The runner passes `first-artifact` as `INPUT_FIRST-ARTIFACT`."""
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
-    """Read every input. Raises `UsageError` with one line that names the input, its value and what is allowed."""
-    read = {name: _read(name, one, environ) for name, one in INPUTS.items()}
-    if read["github-token"] is None:
+    """Read all inputs. Raises `UsageError` with one line that names the input, its value and what is allowed."""
+    values = {name: _parse(name, environ) for name in INPUTS}
+    if values["github-token"] is None:
         raise UsageError("input github-token is empty; allowed: a token, such as ${{ github.token }}")
     return Inputs(
-        first=_selector("first", read),
-        rerun=_selector("rerun", read),
-        token=read["github-token"],
-        policy=read["policy"],
-        expected=read["expected-fixtures"] or (),
-        freeze_label=read["freeze-label"],
-        refresh_label=read["refresh-label"],
-        tickets=read["tickets"],
-        ticket_author=read["ticket-author"],
-        pull_request=read["pull-request"],
-        fail_on=read["fail-on"],
-        dry_run=read["dry-run"],
-        verdict_file=read["verdict-file"],
-        max_artifact_bytes=read["max-artifact-mb"] << 20,
-        wait_seconds=read["wait-seconds"],
+        first=_selector("first", values),
+        rerun=_selector("rerun", values),
+        token=values["github-token"],
+        policy=values["policy"],
+        expected=values["expected-fixtures"] or (),
+        freeze_label=values["freeze-label"],
+        refresh_label=values["refresh-label"],
+        tickets=values["tickets"],
+        ticket_author=values["ticket-author"],
+        pull_request=values["pull-request"],
+        fail_on=values["fail-on"],
+        dry_run=values["dry-run"],
+        verdict_file=values["verdict-file"],
+        max_artifact_bytes=values["max-artifact-mb"] << 20,
+        wait_seconds=values["wait-seconds"],
     )
 
 
-def _read(name: str, one: Input, environ: Mapping[str, str]) -> Any:
-    value = environ.get(f"INPUT_{name.upper()}", "").strip() or one.default
+def _parse(name: str, environ: Mapping[str, str]) -> Any:
+    value = environ.get(f"INPUT_{name.upper()}", "").strip() or INPUTS[name].default
     if not value:
         return None
     try:
-        return one.read(value)
+        return INPUTS[name].parse(value)
     except ValueError as error:
-        shown = "***" if name == "github-token" else repr(value[:_SHOWN])
-        raise UsageError(f"input {name} is {shown}; allowed: {error}") from None
+        quoted = "***" if name == "github-token" else repr(value[:_MAX_QUOTED])
+        raise UsageError(f"input {name} is {quoted}; allowed: {error}") from None
 
 
-def _selector(side: str, read: Mapping[str, Any]) -> ArtifactSelector:
-    selector = ArtifactSelector(read[f"{side}-artifact-id"], read[f"{side}-artifact"], read[f"{side}-run-id"])
+def _selector(side: str, values: Mapping[str, Any]) -> ArtifactSelector:
+    selector = ArtifactSelector(values[f"{side}-artifact-id"], values[f"{side}-artifact"], values[f"{side}-run-id"])
     if selector.artifact_id is None and selector.name is None:
         raise UsageError(
             f"inputs {side}-artifact and {side}-artifact-id are both empty; "
-            "allowed: an artifact's name or glob, or the artifact-id that the upload step put out"
+            "allowed: an artifact's name or glob, or the output `artifact-id` of the upload step"
         )
     return selector

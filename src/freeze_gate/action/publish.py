@@ -1,10 +1,11 @@
-"""Doing what the plan says, and saying what became of it. A failure here changes no verdict: it is a warning."""
+"""Publishes the plan on GitHub: the freeze label and the refresh tickets. If that fails, the verdict stands."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
 from freeze_gate.action.inputs import Inputs
-from freeze_gate.action.pull_request import Target
+from freeze_gate.action.pull_request import LabelTarget
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
@@ -23,43 +24,51 @@ from freeze_gate.verdict.models import Case
 from freeze_gate.verdict.plan import Plan
 
 
-class Post(NamedTuple):
-    """What was posted: for the summary, and the first ticket's number and address for the outputs."""
+class PublishResult(NamedTuple):
+    """What was published: for the summary, and the first ticket's number and URL for the outputs."""
 
     report: report.Posted
     issue_number: int | None = None
     issue_url: str | None = None
 
 
-class Poster(NamedTuple):
-    """Posts for one run."""
+class Publisher(NamedTuple):
+    """Publishes the plan of one run: the label and the refresh tickets."""
 
     api: Api
     inputs: Inputs
     view: View
     artifacts: ArtifactCache
 
-    def post(self, plan: Plan, case: Case, target: Target) -> Post:
-        """Post what the plan says, or in a dry run only say it."""
-        label = self._label(plan, target)
-        tickets = self._tickets(plan, case, target)
-        told = label._replace(
-            tickets=tuple(
-                report.Ticket(str(pair.fixture_id), posted.outcome, posted.number) for pair, posted in tickets
-            ),
-            over_cap=plan.over_cap,
-            warnings=(*label.warnings, *(words for _, posted in tickets for words in posted.warnings)),
-            notes=(*label.notes, *plan.notes),
+    def publish(self, plan: Plan, case: Case, target: LabelTarget) -> PublishResult:
+        """Publish the plan, or only report it in a dry run. A failure becomes a warning."""
+        label = self._publish_label(plan, target)
+        pairs = [case.pairs[index] for index in plan.tickets]
+        published = self._publish_tickets([self._ticket(pair, case, target) for pair in pairs])
+        tickets = [
+            report.Ticket(str(pair.fixture_id), ticket.outcome, ticket.number)
+            for pair, ticket in zip(pairs, published, strict=True)
+        ]
+        ticket_warnings = [warning for ticket in published for warning in ticket.warnings]
+        result = PublishResult(
+            label._replace(
+                tickets=tuple(tickets),
+                over_cap=plan.over_cap,
+                warnings=(*label.warnings, *ticket_warnings),
+                notes=(*label.notes, *plan.notes),
+            )
         )
-        first = next((posted for _, posted in tickets if posted.number is not None), None)
-        return Post(told, first and first.number, first and first.url)
+        for ticket in published:
+            if ticket.number is not None:
+                return result._replace(issue_number=ticket.number, issue_url=ticket.url)
+        return result
 
-    def _label(self, plan: Plan, target: Target) -> report.Posted:
+    def _publish_label(self, plan: Plan, target: LabelTarget) -> report.Posted:
         if not plan.label:
             return report.Posted()
-        if target.number is None or target.obstacle:
-            words = (f"the label was not added: {target.obstacle}",)
-            return report.Posted(warnings=words) if target.failed else report.Posted(notes=words)
+        if target.number is None or target.reason_not_labelled:
+            message = f"the label was not added: {target.reason_not_labelled}"
+            return report.Posted(warnings=(message,)) if target.lookup_failed else report.Posted(notes=(message,))
         try:
             if not self.inputs.dry_run:
                 add_label(self.api, target.number, self.inputs.freeze_label)
@@ -67,26 +76,22 @@ class Poster(NamedTuple):
             return report.Posted(warnings=(f"the label was not added: {error}",))
         return report.Posted(target.number)
 
-    def _tickets(self, plan: Plan, case: Case, target: Target) -> list[tuple[Pair, TicketPosted]]:
-        pairs = [case.pairs[place] for place in plan.tickets]
-        tickets = [self._ticket(pair, case, target) for pair in pairs]
+    def _publish_tickets(self, tickets: Sequence[Ticket]) -> Sequence[TicketPosted]:
         if self.inputs.dry_run:
-            return [(pair, TicketPosted(ticket, report.PLANNED)) for pair, ticket in zip(pairs, tickets, strict=True)]
-        tracker = Tracker(self.api, self.inputs.ticket_author, self.inputs.refresh_label)
-        return list(zip(pairs, tracker.post(tickets), strict=True))
+            return [TicketPosted(ticket, report.PLANNED) for ticket in tickets]
+        return Tracker(self.api, self.inputs.ticket_author, self.inputs.refresh_label).post(tickets)
 
-    def _ticket(self, pair: Pair, case: Case, target: Target) -> Ticket:
+    def _ticket(self, pair: Pair, case: Case, target: LabelTarget) -> Ticket:
         drift = text.Drift(pair, case.today, target.number, self._difference(pair))
-        name = drift.fixture_id
         return Ticket(
-            text.marker(name),
-            text.title(name),
+            text.marker(drift.fixture_id),
+            text.title(drift.fixture_id),
             lambda follows: text.body(drift, self.view, follows),
             lambda body: text.add_sighting(body, text.sighting(drift, self.view)),
         )
 
     def _difference(self, pair: Pair) -> Difference | None:
-        """Open both pins once more and compare them; None where that fails: the ticket is worth having without."""
+        """Open both pins again and compare them. If that fails, the ticket goes without."""
         try:
             with ExitStack() as stack, reading("a pinned file"):
                 pins = []

@@ -1,4 +1,4 @@
-"""The action's story: choose, fetch, verify, decide, plan, write, post."""
+"""One run of the action: collect the evidence, evaluate it, report the verdict, publish what follows from it."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from freeze_gate.action.event import Event
 from freeze_gate.action.inputs import Inputs
-from freeze_gate.action.publish import Poster
-from freeze_gate.action.pull_request import Target, find_target, is_foreign, is_of_event
-from freeze_gate.action.runner import Runner, undisturbed
+from freeze_gate.action.publish import Publisher
+from freeze_gate.action.pull_request import LabelTarget, find_label_target, is_from_fork, is_of_event
+from freeze_gate.action.runner import Runner, sigterm_deferred
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.artifacts.collect import CollectedEvidence, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
@@ -31,7 +31,7 @@ from freeze_gate.verdict.table import FailureClass
 
 
 class Gate(NamedTuple):
-    """One run of the action: what was asked for, where it runs, and the clients that it works with."""
+    """The inputs, the event and the clients of one run of the action."""
 
     inputs: Inputs
     event: Event
@@ -44,99 +44,104 @@ class Gate(NamedTuple):
     write_verdict: Callable[[Iterable[bytes]], None]
 
     def run(self) -> int:
-        """Reach the verdict, deliver it, then post. Returns the exit code; raises where there is no verdict."""
-        collected = self.collector.collect(self.inputs.first, self.inputs.rerun)
-        case, target, notes = self._case(collected), Target(self._number), unread(collected.unopened.siblings)
-        result = judge(case)
+        """Return the exit code. Raises `FreezeGateError` if there is no verdict."""
+        evidence = self.collector.collect(self.inputs.first, self.inputs.rerun)
+        case, target = self._case(evidence), LabelTarget(self._pull_request)
+        result, notes = judge(case), unread(evidence.unopened.siblings)
         if result.red[FailureClass.HARNESS_FLAKE]:
-            case, target = self._consult(case, collected)
+            case, target = self._add_flake_facts(case, evidence)
             result, notes = judge(case), ()
-        self._deliver(case, result, target, notes)
-        self._post(case, result, target)
+        self._report(case, result, target, notes)
+        self._publish(case, result, target)
         return result.exit_code
 
     @property
-    def _number(self) -> int | None:
+    def _pull_request(self) -> int | None:
         return self.inputs.pull_request or self.event.pull_request
 
-    def _case(self, collected: CollectedEvidence) -> Case:
-        artifacts = [source.artifact for shown in (collected.first, collected.rerun) for source in shown.sources]
+    def _case(self, evidence: CollectedEvidence) -> Case:
+        artifacts = [source.artifact for side in (evidence.first, evidence.rerun) for source in side.sources]
         return Case(
             github_metadata=True,
-            pairs=pair_up(collected.first, collected.rerun, self.inputs.expected),
+            pairs=pair_up(evidence.first, evidence.rerun, self.inputs.expected),
             today=self.today,
             fail_on=self.inputs.fail_on,
             repository=self.event.repository,
-            pull_request=self._number,
-            from_fork=self.event.from_fork or any(artifact and is_foreign(artifact) for artifact in artifacts),
+            pull_request=self._pull_request,
+            from_fork=self.event.from_fork or any(artifact and is_from_fork(artifact) for artifact in artifacts),
             expected=self.inputs.expected,
             limits=Limits(artifact_bytes=self.inputs.max_artifact_bytes),
         )
 
-    def _consult(self, case: Case, collected: CollectedEvidence) -> tuple[Case, Target]:
-        """Ask, all at the same time, what only a flake depends on: the policy, the pull request, the other attempts.
+    def _add_flake_facts(self, case: Case, evidence: CollectedEvidence) -> tuple[Case, LabelTarget]:
+        """Look up, at the same time, what matters only to a flake: the policy, the pull request, the other attempts.
 
-        A number that only the input names may come from the patch, and the rerun may be of a run that the event is not
-        about: a freeze for that pull request counts if it fits.
+        A freeze may name a pull request. The number from the input may be the patch's own choice, so it counts for a
+        freeze only if the tested commit is the head of that pull request; the event's number counts for its own run.
         """
-        rerun = next((source for source in collected.rerun.sources if source.artifact), None)
+        rerun = next((source for source in evidence.rerun.sources if source.artifact), None)
         with ThreadPoolExecutor(3) as pool:
-            policy = pool.submit(self._policy)
-            target = pool.submit(self._target, rerun)
-            other_attempts = pool.submit(self.collector.read_other_attempts, collected.unopened)
-        found = target.result()
-        of_event = found.number == self.event.pull_request and is_of_event(self.event, rerun)
-        number = found.number if found.obstacle is None or of_event else None
-        return case._replace(policy=policy.result(), pull_request=number, other_attempts=other_attempts.result()), found
+            policy = pool.submit(self._read_policy)
+            lookup = pool.submit(self._find_label_target, rerun)
+            other_attempts = pool.submit(self.collector.read_other_attempts, evidence.unopened)
+        target = lookup.result()
+        is_events_own = target.number == self.event.pull_request and is_of_event(self.event, rerun)
+        case = case._replace(
+            policy=policy.result(),
+            pull_request=target.number if target.reason_not_labelled is None or is_events_own else None,
+            other_attempts=other_attempts.result(),
+        )
+        return case, target
 
-    def _policy(self) -> PolicyReading:
+    def _read_policy(self) -> PolicyReading:
         file = read_file(self.api, self.inputs.policy)
         if file.state == "found":
-            from freeze_gate.policy.file import read_policy  # YAML is needed only where there is a policy
+            from freeze_gate.policy.file import read_policy  # YAML is needed only if there is a policy
 
             return read_policy(file.payload, self.inputs.policy, self.today)
         if file.state == "absent":
             return PolicyReading("absent")
         return PolicyReading("unusable", problems=(file.problem or "the file could not be read",))
 
-    def _target(self, rerun: Source | None) -> Target:
+    def _find_label_target(self, rerun: Source | None) -> LabelTarget:
         try:
-            return find_target(self.api, self.event, self.inputs.pull_request, rerun)
+            return find_label_target(self.api, self.event, self.inputs.pull_request, rerun)
         except NoVerdictError as error:
-            return Target(self._number, str(error), failed=True)
+            return LabelTarget(self._pull_request, str(error), lookup_failed=True)
 
-    def _deliver(self, case: Case, result: Result, target: Target, notes: tuple[str, ...]) -> None:
-        """Write the verdict everywhere, before anything is posted. Raises `NoVerdictError` if nobody could read it."""
+    def _report(self, case: Case, result: Result, target: LabelTarget, notes: tuple[str, ...]) -> None:
+        """Write the verdict file, the summary, the outputs and the annotations. Raises `NoVerdictError`."""
         verdict_file = self.inputs.verdict_file
         try:
-            with undisturbed():
+            with sigterm_deferred():  # no unfinished file is left behind
                 self.write_verdict(pieces(case, result))
         except FreezeGateError as error:
             self.runner.annotate("warning", str(error))
             verdict_file, notes = "", (*notes, str(error))
-        self.runner.deliver(summary(case, result, self.view._replace(notes=notes)), result.exit_code)
+        view = self.view._replace(notes=notes)
+        self.runner.write_verdict_summary(summary(case, result, view), result.exit_code)
         self.runner.set_outputs(outputs(result, target.number, verdict_file))
         if case.policy.state == "unusable":
             self.runner.annotate("warning", f"the policy file could not be used: {case.policy.problems[0]}")
         self.runner.annotate(*headline(result, case.fail_on))
 
-    def _post(self, case: Case, result: Result, target: Target) -> None:
-        """Post, and say in the summary what was posted. Whatever fails here is a warning; the verdict stands."""
+    def _publish(self, case: Case, result: Result, target: LabelTarget) -> None:
+        """Publish what the plan says, and report it. A failure is a warning; the verdict stands."""
         planned = plan(case, result, tickets=self.inputs.tickets)
         if planned == Plan():
             return
-        done = Poster(self.api, self.inputs, self.view, self.artifacts).post(planned, case, target)
+        published = Publisher(self.api, self.inputs, self.view, self.artifacts).publish(planned, case, target)
         self.runner.set_outputs(
             {
-                "label-posted": word(done.report.labelled is not None and not self.inputs.dry_run),
-                "issue-number": str(done.issue_number or ""),
-                "issue-url": done.issue_url or "",
+                "label-posted": word(published.report.labelled is not None and not self.inputs.dry_run),
+                "issue-number": str(published.issue_number or ""),
+                "issue-url": published.issue_url or "",
             }
         )
-        for line in told(done.report, self.view):
-            self.runner.say(line)
-        for note in done.report.notes:
+        for line in told(published.report, self.view):
+            self.runner.log(line)
+        for note in published.report.notes:
             self.runner.annotate("notice", note)
-        for warning in done.report.warnings:
+        for warning in published.report.warnings:
             self.runner.annotate("warning", warning)
-        self.runner.summarise(posted(done.report, self.view))
+        self.runner.append_summary(posted(published.report, self.view))

@@ -1,4 +1,4 @@
-"""What the runner gives a step and takes from it: the output file, the summary file, the log with its annotations.
+"""The interface of the Actions runner: the output file, the summary file, and the log with its annotations.
 
 https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
 """
@@ -25,45 +25,52 @@ OUTPUTS: Final = {
     "issue-url": "",
     "verdict-file": "",
 }
-"""Every output with its closed value: what a later step reads if this one is killed before it knows better."""
+"""Every output with its fail-closed value: what a later step reads if this one is killed before the verdict."""
 
 MAX_WARNINGS: Final = 9
-"""The runner shows ten annotations of a kind and drops the rest without a word; one place is the verdict's."""
+"""The runner shows ten annotations of a kind and silently drops the rest; one place is kept for the verdict."""
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let SIGTERM wait for a moment."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+def sigterm_deferred() -> Iterator[None]:
+    """Block SIGTERM inside the `with` block; it arrives at its end."""
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 class Runner:
-    """The files and the log of one step."""
+    """The files and the log of one step.
 
-    def __init__(self, environ: Mapping[str, str], out: TextIO) -> None:
+    `final_exit_code` is None until the four lines are written.
+    """
+
+    def __init__(self, environ: Mapping[str, str], stdout: TextIO) -> None:
         self._environ = environ
-        self._out = out
+        self._stdout = stdout
         self._warnings = 0
-        self.delivered: int | None = None  # the exit code, once the four lines are written
+        self.final_exit_code: int | None = None
 
-    def say(self, text: str) -> None:
-        """Write one line to the log. What a stranger wrote cannot become a workflow command in it."""
+    def log(self, text: str) -> None:
+        """Write one line to the log. Untrusted text in it cannot become a workflow command."""
         self._print(escape_log(text))
 
     def annotate(self, level: str, text: str, title: str = "Freeze Gate") -> None:
-        """Show a `notice`, `warning` or `error` on the run's page; warnings beyond the runner's count are log lines."""
-        self._warnings += level == "warning"
-        if self._warnings > MAX_WARNINGS and level == "warning":
-            self.say(f"warning: {text}")
-        else:
-            self._print(format_annotation(level, text, title))
+        """Show a `notice`, `warning` or `error` on the run's page. Warnings over `MAX_WARNINGS` are log lines."""
+        if level == "warning":
+            self._warnings += 1
+            if self._warnings > MAX_WARNINGS:
+                self.log(f"warning: {text}")
+                return
+        self._print(format_annotation(level, text, title))
 
     def set_outputs(self, outputs: Mapping[str, str]) -> None:
-        """Set outputs of the step; the last value of a name counts. Raises `NoVerdictError`, `ValueError`."""
+        """Set outputs of the step; the last value of a name counts.
+
+        Raises `NoVerdictError` if the file cannot be written, `ValueError` for a name or value that is no output.
+        """
         lines = []
         for name, value in outputs.items():
             if name not in OUTPUTS or "\n" in value or "\r" in value:
@@ -72,21 +79,24 @@ class Runner:
             lines.append(f"{name}={value}\n")
         self._append("GITHUB_OUTPUT", "".join(lines))
 
-    def summarise(self, text: str) -> None:
+    def append_summary(self, text: str) -> None:
         """Append to the step's summary. Raises `NoVerdictError`."""
         self._append("GITHUB_STEP_SUMMARY", text)
 
-    def deliver(self, text: str, exit_code: int) -> None:
-        """Append the summary that holds the four lines. No signal can part the lines from the exit code."""
-        with undisturbed():
-            self.summarise(text)
-            self.delivered = exit_code
+    def write_verdict_summary(self, text: str, exit_code: int) -> None:
+        """Append the summary that holds the four lines, and set the exit code that goes with them.
+
+        Raises `NoVerdictError`.
+        """
+        with sigterm_deferred():
+            self.append_summary(text)
+            self.final_exit_code = exit_code
 
     def _append(self, variable: str, text: str) -> None:
         path = self._environ.get(variable)
         if not path:
             raise NoVerdictError(
-                f"{variable} is not set: there is nowhere to write to; run this as a step of a workflow"
+                f"{variable} is not set, so there is no file to write to; run this as a step of a workflow"
             )
         try:
             with Path(path).open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -95,6 +105,6 @@ class Runner:
             raise NoVerdictError(f"the file that {variable} names cannot be written: {error.strerror}") from None
 
     def _print(self, line: str) -> None:
-        """Print, if there is still somebody who reads the log: no verdict depends on it."""
+        """Print. A log that nobody reads any more is no failure."""
         with suppress(OSError, ValueError):
-            print(line, file=self._out, flush=True)
+            print(line, file=self._stdout, flush=True)

@@ -1,4 +1,4 @@
-"""`freeze-gate gate`: builds the real clients for one run of the action, and ends every path in four lines."""
+"""`freeze-gate gate`: builds the clients for one run of the action. Every run ends with the four lines."""
 
 import os
 import re
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from freeze_gate.action.fail_closed import bug, on_sigterm, without_verdict
-from freeze_gate.action.runner import OUTPUTS, Runner, undisturbed
+from freeze_gate.action.fail_closed import describe_internal_error, finish_without_verdict, sigterm_handler
+from freeze_gate.action.runner import OUTPUTS, Runner, sigterm_deferred
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 
@@ -21,27 +21,26 @@ _CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
 def configure(parser: "ArgumentParser") -> None:
-    """Take no arguments: the inputs come from the `INPUT_*` variables that the runner sets."""
-    parser.description = "Judge the two runs of a pull request. Reads the action's inputs from INPUT_* variables."
+    """Declare no arguments: the inputs come from `INPUT_*` variables."""
+    parser.description = "Classify the two runs of a job. This is the action: its inputs come from INPUT_* variables."
 
 
 def run(_args: object, context: CommandContext) -> int:
-    """Run the action. The closed outputs are written before anything that takes time, even an import.
+    """Run the action. The fail-closed outputs are written before anything that takes time, even an import.
 
-    A SIGTERM that comes early waits until there is an answer to it; one that comes when the exit code is known is
-    ignored.
+    SIGTERM is deferred until its handler is installed, and ignored once the exit code is known.
     """
     runner, folder = Runner(context.environ, context.stdout), None
     try:
-        with undisturbed():
+        with sigterm_deferred():
             runner.set_outputs(OUTPUTS)
             folder = _new_folder()
-            signal.signal(signal.SIGTERM, on_sigterm(runner, folder))
-        return _gate(runner, folder, context)
+            signal.signal(signal.SIGTERM, sigterm_handler(runner, folder))
+        return _run_gate(runner, folder, context)
     except FreezeGateError as error:
-        return without_verdict(runner, error, context.stderr)
-    except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines, nor with a class
-        return without_verdict(runner, NoVerdictError(bug(error)), context.stderr)
+        return finish_without_verdict(runner, error, context.stderr)
+    except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines
+        return finish_without_verdict(runner, NoVerdictError(describe_internal_error(error)), context.stderr)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if folder:
@@ -52,10 +51,10 @@ def _new_folder() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix="freeze-gate-"))
     except OSError as error:
-        raise NoVerdictError(f"no temporary folder can be made ({error.strerror}): free some space") from None
+        raise NoVerdictError(f"no temporary folder can be made ({error.strerror}): free some disk space") from None
 
 
-def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
+def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.action.event import read_event
     from freeze_gate.action.inputs import read_inputs
     from freeze_gate.action.run import Gate
@@ -69,11 +68,11 @@ def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)
     workspace = Path(context.environ.get("GITHUB_WORKSPACE") or ".")
-    _refuse_foreign_trust(context.environ, workspace)
+    _refuse_workspace_certificates(context.environ, workspace)
     view = View(
         server_url=event.server_url,
         repository=event.repository,
-        docs=_docs(context.environ, event.server_url),
+        docs=_readme_url(context.environ, event.server_url),
         freeze_label=inputs.freeze_label,
         policy=inputs.policy,
         dry_run=inputs.dry_run,
@@ -85,7 +84,7 @@ def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         ) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):
-        artifacts = ArtifactCache(api, downloads, folder, shelf, runner.say)
+        artifacts = ArtifactCache(api, downloads, folder, shelf, runner.log)
         return Gate(
             inputs=inputs,
             event=event,
@@ -99,18 +98,22 @@ def _gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         ).run()
 
 
-def _refuse_foreign_trust(environ: Mapping[str, str], workspace: Path) -> None:
-    """Refuse certificates from the workspace: it is the patch's checkout, and who it trusts could be anybody."""
-    inside = {Path(os.path.abspath(workspace)), workspace.resolve()}  # noqa: PTH100 - as named, and as links lead
+def _refuse_workspace_certificates(environ: Mapping[str, str], workspace: Path) -> None:
+    """Refuse certificate authorities from the workspace: the patch controls it. Raises `UsageError`."""
     for name in _CA_BUNDLES:
         value = environ.get(name)
-        places = [Path(os.path.abspath(value)), Path(value).resolve()] if value else []  # noqa: PTH100 - as above
-        if any(place.is_relative_to(folder) for place in places for folder in inside):
+        if value and any(path.is_relative_to(folder) for path in _paths(Path(value)) for folder in _paths(workspace)):
             raise UsageError(f"{name} is {value!r}, inside the workspace; allowed: a file outside the checkout")
 
 
-def _docs(environ: Mapping[str, str], server_url: str) -> str | None:
-    """Return the address of this action's README, as the runner names the action; None for a local one."""
+def _paths(path: Path) -> tuple[Path, Path]:
+    """Return an absolute path as it is written, and where its links lead."""
+    return Path(os.path.abspath(path)), path.resolve()  # noqa: PTH100 - `Path.absolute` keeps `..`
+
+
+def _readme_url(environ: Mapping[str, str], server_url: str) -> str | None:
+    """Return the URL of the README of the action that runs; None for an action in the same repository."""
     repository, ref = environ.get("GITHUB_ACTION_REPOSITORY", ""), environ.get("GITHUB_ACTION_REF", "")
-    named = re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", repository) and re.fullmatch(r"[A-Za-z0-9._/-]+", ref)
-    return f"{server_url}/{repository}/blob/{ref}/README.md" if named else None
+    if re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", repository) and re.fullmatch(r"[A-Za-z0-9._/-]+", ref):
+        return f"{server_url}/{repository}/blob/{ref}/README.md"
+    return None

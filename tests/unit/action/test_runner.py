@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.action.runner import MAX_WARNINGS, OUTPUTS, Runner, undisturbed
+from freeze_gate.action.runner import MAX_WARNINGS, OUTPUTS, Runner, sigterm_deferred
 from freeze_gate.errors import NoVerdictError
 from tests.support.gate_job import read_outputs
 
@@ -40,23 +40,23 @@ def test_what_is_no_output_of_one_line_is_refused(files: dict[str, str], outputs
 def test_the_summary_is_appended_as_it_is(files: dict[str, str]) -> None:
     """UTF-8 with plain line ends; a lone surrogate is made visible."""
     runner = Runner(files, io.StringIO())
-    runner.summarise("one ❄\n")
-    runner.summarise("two \ud800\n")
+    runner.append_summary("one ❄\n")
+    runner.append_summary("two \ud800\n")
     assert Path(files["GITHUB_STEP_SUMMARY"]).read_bytes() == "one ❄\ntwo \\ud800\n".encode()
 
 
-def test_what_was_delivered_is_known(files: dict[str, str]) -> None:
-    """The exit code, once the lines are written; not before."""
+def test_the_final_exit_code_is_set_with_the_four_lines(files: dict[str, str]) -> None:
+    """Not before they are written, and not where they cannot be."""
     runner = Runner(files, io.StringIO())
-    assert runner.delivered is None
+    assert runner.final_exit_code is None
 
-    runner.deliver("lines\n", 1)
-    assert runner.delivered == 1
+    runner.write_verdict_summary("lines\n", 1)
+    assert runner.final_exit_code == 1
 
     lost = Runner({}, io.StringIO())
     with pytest.raises(NoVerdictError, match="GITHUB_STEP_SUMMARY is not set"):
-        lost.deliver("lines\n", 1)
-    assert lost.delivered is None
+        lost.write_verdict_summary("lines\n", 1)
+    assert lost.final_exit_code is None
 
 
 @pytest.mark.parametrize("variable", ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"])
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_written_is_named_by_its_variable(files: dict[str,
     Path(files[variable]).mkdir()
     runner = Runner(files, io.StringIO())
     with pytest.raises(NoVerdictError, match=variable):
-        runner.set_outputs(OUTPUTS) if variable == "GITHUB_OUTPUT" else runner.summarise("x")
+        runner.set_outputs(OUTPUTS) if variable == "GITHUB_OUTPUT" else runner.append_summary("x")
 
 
 def test_nothing_in_the_log_is_a_command_but_ours() -> None:
@@ -73,12 +73,12 @@ def test_nothing_in_the_log_is_a_command_but_ours() -> None:
     log = io.StringIO()
     runner = Runner({}, log)
 
-    runner.say("  ::add-mask::x\n::error::y ##[debug]z")
+    runner.log("  ::add-mask::x\n::error::y ##[debug]z")
     runner.annotate("warning", "50%\n::error::y")
 
-    said, annotated = log.getvalue().splitlines()
-    assert "::" not in said
-    assert "##[" not in said
+    line, annotated = log.getvalue().splitlines()
+    assert "::" not in line
+    assert "##[" not in line
     assert annotated.startswith("::warning title=Freeze Gate::50%25")
     assert "::error" not in annotated
 
@@ -101,17 +101,17 @@ def test_a_log_that_nobody_reads_is_no_failure() -> None:
     """A closed stream."""
     log = io.StringIO()
     log.close()
-    Runner({}, log).say("anybody?")
+    Runner({}, log).log("anybody?")
 
 
 def test_a_signal_waits_until_what_must_not_be_parted_is_done() -> None:
     """SIGTERM in the middle arrives behind it."""
-    seen: list[str] = []
-    before = signal.signal(signal.SIGTERM, lambda *_: seen.append("signal"))
+    order: list[str] = []
+    before = signal.signal(signal.SIGTERM, lambda *_: order.append("signal"))
     try:
-        with undisturbed():
+        with sigterm_deferred():
             signal.raise_signal(signal.SIGTERM)
-            seen.append("done")
+            order.append("done")
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert seen == ["done", "signal"]
+    assert order == ["done", "signal"]

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
-from freeze_gate.evidence.record import Record, RecordInvalid, encode_record, read_record
+from freeze_gate.evidence.record import InvalidRecord, Record, encode_record, read_record
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
@@ -145,7 +145,7 @@ def is_record(instance: Any) -> bool:
     """Whether the reader accepts a record, in a file of the right name."""
     try:
         read_record(json.dumps(instance).encode(), str(instance.get("fixture_id")))
-    except RecordInvalid:
+    except InvalidRecord:
         return False
     return True
 

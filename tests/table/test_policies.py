@@ -153,7 +153,7 @@ REFUSED = [
     ("policy/1", "policy/1\n---\nschema: freeze-gate/policy/1", "2: starts a second document; one is allowed"),
     ("lane upgrade", "lane\0upgrade", "10: holds a control character; printable text is allowed"),
     ("lane upgrade", "lane\u2028upgrade", "10: holds a control character; printable text is allowed"),
-    ("out\n", f"out\n    x: {'[' * 9}\n", f"11: freezes[0].x[0][0][0][0][0]: {DEEP}"),
+    ("out\n", f"out\n    x: {'[' * 9}\n", f"11: {DEEP}"),
 ]  # fmt: skip
 
 
@@ -176,7 +176,7 @@ WHOLE = [
     ("x" * 1_000_000, "1: is over 256 KiB; a policy is a page of entries"),
     (GOOD.encode("utf-16"), "1: is not UTF-8 from here"),
     (GOOD.encode().replace(b"lane upgrade", b"lane \xff"), "10: is not UTF-8 from here"),
-    ("[" * 100_000, "1: [0][0][0][0][0][0][0][0]: is nested too deeply; 8 levels are allowed"),
+    ("[" * 100_000, f"1: {DEEP}"),
     ("- \n" * (NODES + 1), f"{NODES}: holds over 20000 values"),
 ]
 

@@ -11,7 +11,7 @@ import pytest
 from freeze_gate.capture.store import Pin, Store, bundle_folder, oracle_started, pin_lines
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Oracle, Record, RecordInvalid
+from freeze_gate.evidence.record import InvalidRecord, Oracle, Record
 
 BLANK = Record("x", None, None, None, None)
 
@@ -95,7 +95,7 @@ def test_an_id_leads_nowhere(store: Store, fixture_id: str) -> None:
 def test_what_nobody_could_use_is_never_written(store: Store) -> None:
     """A record that contradicts itself, or that no reader takes, is a mistake of the caller."""
     for record in (BLANK._replace(transport_ok=False), BLANK._replace(fixture_sha256=Sha256.of(b""))):
-        with pytest.raises(RecordInvalid):
+        with pytest.raises(InvalidRecord):
             store.write(record)
     assert store.read("x") is None
 

@@ -12,7 +12,7 @@ from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import CHUNK
-from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, Run, read_record
+from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, Run, read_record
 from freeze_gate.evidence.tree import reading
 
 _CURE: Final = "download the first run's artifact, and name its folder or zip"
@@ -67,7 +67,7 @@ def _first(tree: Tree, file: RecordFile) -> Record:
         payload = stream.read(MAX_RECORD_BYTES + 1)
     try:
         first = read_record(payload, file.stem)
-    except RecordInvalid as error:
+    except InvalidRecord as error:
         raise UsageError(f"the bundle's record of {file.stem} is invalid: {error}") from None
     if problems := contradictions(first):
         raise UsageError(f"the bundle's record of {file.stem} contradicts itself: {problems[0]}")

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from freeze_gate.evidence.record import RECORD, Run
-from freeze_gate.validation.readers import MAX_SAFE_INTEGER, Problems
+from freeze_gate.evidence.record import RUN, Run
+from freeze_gate.validation.readers import MAX_SAFE_INTEGER, InvalidValue
 
 _VARIABLES: Final = {
     "repository": "GITHUB_REPOSITORY",
@@ -16,7 +16,6 @@ _VARIABLES: Final = {
     "commit": "GITHUB_SHA",
 }
 _NUMBERS: Final = {"run_id", "run_attempt"}
-_READERS: Final = RECORD.fields["run"].shape.fields  # type: ignore[attr-defined]
 
 
 def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | None = None) -> Run:
@@ -45,9 +44,10 @@ def _known(field: str, text: str | None) -> Any:
     value: str | int | None = text or None
     if value is not None and field in _NUMBERS:
         value = _number(str(value))
-    problems: Problems = []
-    read = _READERS[field](value, field, problems)
-    return None if problems else read
+    try:
+        return RUN.fields[field](value)
+    except InvalidValue:
+        return None
 
 
 def _number(text: str) -> int | None:

@@ -13,8 +13,8 @@ from freeze_gate.evidence.digest import Sha256, observe
 from freeze_gate.evidence.record import (
     FIXTURE_ID,
     MAX_RECORD_BYTES,
+    InvalidRecord,
     Record,
-    RecordInvalid,
     encode_record,
     read_record,
 )
@@ -101,7 +101,7 @@ class Store:
                 return None
         try:
             return read_record(payload, fixture_id)
-        except RecordInvalid as error:
+        except InvalidRecord as error:
             raise UsageError(f"{path} is not a record ({error}): remove it and capture again") from None
 
     def read_before_oracle(self, fixture_id: str) -> Record | None:
@@ -118,11 +118,11 @@ class Store:
         return record
 
     def write(self, record: Record) -> None:
-        """Put a record in its place. Raises `RecordInvalid` for one that nobody could read or that cannot be true."""
+        """Put a record in its place. Raises `InvalidRecord` for one that nobody could read or that cannot be true."""
         path, payload = self.record_file(record.fixture_id), encode_record(record)
         read_record(payload, record.fixture_id)
         if problems := contradictions(record):
-            raise RecordInvalid(*problems)
+            raise InvalidRecord(*problems)
         with os_errors("write", path), temporary_file(self._folder("records"), [payload]) as temporary:
             refuse_links(path)
             temporary.replace(path)

@@ -12,7 +12,7 @@ from freeze_gate.capture.said import said
 from freeze_gate.capture.store import Store, bundle_folder
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.record import FAULTS, RecordInvalid
+from freeze_gate.evidence.record import TRANSPORT_FAULTS, InvalidRecord
 
 _FACTS = ("status_code", "fault", "bytes_received", "bytes_declared", "retry_count")
 
@@ -23,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
     parser.add_argument("--from-curl", metavar="FILE", help="what curl -w '%%{json}' printed; - is standard input")
     parser.add_argument("--status-code", type=int, metavar="N", help="the last status; none where no answer came")
-    parser.add_argument("--fault", choices=FAULTS, help="how the transport failed; without one it did not")
+    parser.add_argument("--fault", choices=TRANSPORT_FAULTS, help="how the transport failed; without one it did not")
     parser.add_argument("--retry-count", type=int, metavar="N", help="attempts on top of the first")
     parser.add_argument("--bytes-received", type=int, metavar="N", help="the body on the wire, before content decoding")
     parser.add_argument("--bytes-declared", type=int, metavar="N", help="the answer's Content-Length")
@@ -46,7 +46,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     try:
         exchange.settled(call.outcome)
         record = recorder.save()
-    except RecordInvalid as error:
+    except InvalidRecord as error:
         raise UsageError(f"these facts cannot be recorded: {error}") from None
     print(f"freeze-gate transport: {said(record)}", file=context.stderr)
     return 0

@@ -14,7 +14,7 @@ from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.report.escape import escape_log
 from freeze_gate.verdict.attestation import statement
-from freeze_gate.verdict.document_reader import DocumentInvalid, decode, recompute
+from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute
 
 _SHOWN: Final = 20
 _ABSENT: Final = object()
@@ -66,7 +66,7 @@ def run(args: Namespace, context: CommandContext) -> int:
 def _findings(payload: bytes, bundles: list[Path]) -> Iterator[str]:
     try:
         expected = recompute(payload)
-    except DocumentInvalid as error:
+    except InvalidDocument as error:
         yield from map(str, error.problems)
         return
     if payload != expected:

@@ -6,7 +6,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Observed, Sha256, observe
-from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
+from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, read_record
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import ArchiveError, Tree, reading
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
@@ -63,7 +63,7 @@ class BundleReader:
             pin = self._pin(file.root, record)
         except ArchiveError as error:
             fault = error.fault
-        except RecordInvalid as error:
+        except InvalidRecord as error:
             fault = Fault("record-invalid", said(error))
         return Side(self._source, record, record_sha256, pin, fault)
 
@@ -110,6 +110,6 @@ def open_pin(tree: Tree, record: Record) -> BinaryIO:
     raise ArchiveError("fixture-missing", "the pinned file is not in the bundle")
 
 
-def said(error: RecordInvalid) -> str:
+def said(error: InvalidRecord) -> str:
     """Say the first few problems of a record in one line."""
     return "; ".join(abbreviate(error.problems, _MAX_PROBLEMS))

@@ -1,10 +1,10 @@
 """What a record may not say at the same time: claims that cannot both be true make it unusable, whichever is right."""
 
 from freeze_gate.evidence.record import TRANSIENT_STATUS, VERDICT_OF_OUTCOME, LengthChecks, Record
-from freeze_gate.validation.readers import Problem, Problems
+from freeze_gate.validation.readers import Problem
 
 
-def contradictions(record: Record) -> Problems:
+def contradictions(record: Record) -> list[Problem]:
     """Name each pair of claims in a record that cannot both be true. One is enough to make the record unusable."""
     transport, oracle = record.transport, record.oracle
     sizes = (transport.bytes_received, transport.bytes_declared)

@@ -9,26 +9,26 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.validation.readers import (
-    Detail,
+    InvalidValue,
     ObjectReader,
     Problem,
-    Problems,
     boolean,
     integer,
     nullable,
+    of_type,
     one_of,
     seconds,
     text,
 )
-from freeze_gate.validation.strict_json import NotJson, read_json
+from freeze_gate.validation.strict_json import read_json
 
 SCHEMA: Final = "freeze-gate/record/1"
 MAX_RECORD_BYTES: Final = 64 * 1024
 """A record is a page of facts; anything larger is not one, and 10,000 of them must fit into memory one by one."""
 
 FIXTURE_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
-FAULTS: Final = ("timeout", "connection", "truncated", "length_check", "stream_error", "http_status")
-OUTCOMES: Final = ("passed", "failed", "crashed", "timed_out", "not_run")
+TRANSPORT_FAULTS: Final = ("timeout", "connection", "truncated", "length_check", "stream_error", "http_status")
+ORACLE_OUTCOMES: Final = ("passed", "failed", "crashed", "timed_out", "not_run")
 VERDICT_OF_OUTCOME: Final = {"passed": True, "failed": False, "crashed": False, "timed_out": False, "not_run": None}
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429, *range(500, 600)})
 """The statuses that say something about the harness; any other refusal says something about the request."""
@@ -109,24 +109,27 @@ _TIME: Final = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z
 _verdict: Final = nullable(boolean)
 _count: Final = nullable(integer())
 
-_CHECKS: Final = ObjectReader(LengthChecks, {"min_bytes": _count, "max_bytes": _count, "ends_with": nullable(text())})
+_CHECKS: Final = ObjectReader(
+    LengthChecks, {"min_bytes": _count, "max_bytes": _count, "ends_with": nullable(text())}, null_as_empty=True
+)
 _TRANSPORT: Final = ObjectReader(
     Transport,
     {
         "status_code": nullable(integer(100, 999)),
         "timed_out": nullable(boolean),
         "retry_count": _count,
-        "fault": nullable(one_of(*FAULTS)),
+        "fault": nullable(one_of(*TRANSPORT_FAULTS)),
         "pin_complete": nullable(boolean),
         "bytes_received": _count,
         "bytes_declared": _count,
-        "checks": Detail(_CHECKS),
+        "checks": _CHECKS,
     },
+    null_as_empty=True,
 )
 _ORACLE: Final = ObjectReader(
     Oracle,
     {
-        "outcome": nullable(one_of(*OUTCOMES)),
+        "outcome": nullable(one_of(*ORACLE_OUTCOMES)),
         "exit_code": _count,
         "fixture_sha256": nullable(_sha256),
         "egress": nullable(one_of("sealed", "open")),
@@ -134,8 +137,9 @@ _ORACLE: Final = ObjectReader(
         "runs": _count,
         "seconds": nullable(seconds),
     },
+    null_as_empty=True,
 )
-_RUN: Final = ObjectReader(
+RUN: Final = ObjectReader(
     Run,
     {
         "repository": nullable(text("owner/name", r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")),
@@ -147,18 +151,21 @@ _RUN: Final = ObjectReader(
         "replay_of": nullable(_capture_id),
         "recorded_at": nullable(text("a UTC time such as 2026-11-29T12:00:00Z", _TIME)),
     },
+    null_as_empty=True,
 )
-_SAMPLER: Final = ObjectReader(Sampler, {"model": nullable(text()), "request_sha256": nullable(_sha256)})
+_SAMPLER: Final = ObjectReader(
+    Sampler, {"model": nullable(text()), "request_sha256": nullable(_sha256)}, null_as_empty=True
+)
 
 
 _plain_path: Final = text("a relative path of letters, digits and ._+=/-", r"[A-Za-z0-9._+=/-]{1,512}")
 
 
-def fixture_path(value: Any, address: str, problems: Problems) -> str:
+def fixture_path(value: Any) -> str:
     """Read a path below the bundle's root."""
-    path = _plain_path(value, address, problems)
-    if type(path) is str and path and not {"", ".", ".."}.isdisjoint(path.split("/")):
-        problems.append(Problem(address, "must not have an empty, . or .. part"))
+    path = _plain_path(value)
+    if not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise InvalidValue(Problem("", "must not have an empty, . or .. part"))
     return path
 
 
@@ -170,57 +177,50 @@ RECORD: Final = ObjectReader(
         "fixture_path": nullable(fixture_path),
         "oracle_passed": _verdict,
         "transport_ok": _verdict,
-        "transport": Detail(_TRANSPORT),
-        "oracle": Detail(_ORACLE),
-        "run": Detail(_RUN),
-        "sampler": Detail(_SAMPLER),
+        "transport": _TRANSPORT,
+        "oracle": _ORACLE,
+        "run": RUN,
+        "sampler": _SAMPLER,
     },
     required=("fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok"),
 )
 
 
-class RecordInvalid(ValueError):
-    """The bytes are not a record; `problems` says all that is wrong, each with its address."""
-
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__("; ".join(map(str, problems)))
-        self.problems = problems
+class InvalidRecord(InvalidValue):
+    """The bytes are not a record; `problems` has everything that is wrong with them."""
 
 
 def read_record(payload: bytes, stem: str) -> Record:
-    """Parse the bytes of `records/<stem>.json`. Raises `RecordInvalid`; contradictions are looked for apart."""
+    """Parse the bytes of `records/<stem>.json`. Raises `InvalidRecord`. `contradictions` are another module's."""
     mapping = read_mapping(payload)
-    problems: Problems = []
-    if mapping.get("schema") != SCHEMA:
-        problems.append(Problem("schema", f"must be {SCHEMA}"))
-    record: Record = RECORD(mapping, "", problems)
-    if not problems:
-        problems += mismatches(record, stem)
+    problems = [] if mapping.get("schema") == SCHEMA else [Problem("schema", f"must be {SCHEMA}")]
+    try:
+        record = RECORD(mapping)
+    except InvalidValue as error:
+        raise InvalidRecord(*problems, *error.problems) from None
+    problems += consistency_problems(record, stem)
     if problems:
-        raise RecordInvalid(*problems)
+        raise InvalidRecord(*problems)
     return record
 
 
 def read_mapping(payload: bytes) -> dict[str, Any]:
-    """Parse a record's bytes as far as an object with unique keys. Raises `RecordInvalid`."""
+    """Parse a record's bytes as far as an object with unique keys. Raises `InvalidRecord`."""
     if len(payload) > MAX_RECORD_BYTES:
-        raise RecordInvalid(Problem("", f"is over {MAX_RECORD_BYTES // 1024} KiB"))
+        raise InvalidRecord(Problem("", f"is over {MAX_RECORD_BYTES // 1024} KiB"))
     try:
-        mapping = read_json(payload, depth=_DEPTH)
-    except NotJson as error:
-        raise RecordInvalid(Problem("", str(error))) from None
-    if type(mapping) is not dict:
-        raise RecordInvalid(Problem("", "must be an object"))
-    return mapping
+        return of_type(dict, "an object")(read_json(payload, depth=_DEPTH))
+    except InvalidValue as error:
+        raise InvalidRecord(*error.problems) from None
 
 
 def unknown_keys(mapping: dict[str, Any]) -> list[str]:
-    """Name the keys that a record may carry and that nothing reads."""
-    return [key for key in RECORD.unknown(mapping) if key != "schema"]
+    """Name the keys of a record that nothing reads."""
+    return [key for key in RECORD.unknown_keys(mapping) if key != "schema"]
 
 
-def mismatches(record: Record, stem: str | None) -> Problems:
-    """Name what does not fit together in a record of well-formed fields; `stem` is its file's name without `.json`."""
+def consistency_problems(record: Record, stem: str | None) -> list[Problem]:
+    """Name the fields that do not fit together; `stem` is the name of the record's file without `.json`."""
     problems = []
     if record.fixture_id != stem:
         problems.append(Problem("fixture_id", "must be the file's name without .json"))
@@ -229,15 +229,15 @@ def mismatches(record: Record, stem: str | None) -> Problems:
     return problems
 
 
-def as_mapping(value: Any) -> Any:
+def to_dict(value: Any) -> Any:
     """Turn nested named tuples into nested mappings, field by field, for JSON."""
     if hasattr(value, "_asdict"):
-        return {name: as_mapping(item) for name, item in value._asdict().items()}
+        return {name: to_dict(item) for name, item in value._asdict().items()}
     if isinstance(value, tuple):
-        return [as_mapping(item) for item in value]
+        return [to_dict(item) for item in value]
     return value
 
 
 def encode_record(record: Record) -> bytes:
     """Write a record as `read_record` reads it: indented UTF-8 JSON, every field, a newline at the end."""
-    return (json.dumps({"schema": SCHEMA, **as_mapping(record)}, indent=1, allow_nan=False) + "\n").encode()
+    return (json.dumps({"schema": SCHEMA, **to_dict(record)}, indent=1, allow_nan=False) + "\n").encode()

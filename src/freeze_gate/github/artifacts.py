@@ -7,8 +7,8 @@ from freeze_gate.evidence.side import Artifact, Fault
 from freeze_gate.github.failure import ApiError, Purpose
 from freeze_gate.github.http import Api, read
 from freeze_gate.validation.readers import (
+    InvalidValue,
     ObjectReader,
-    Problems,
     Reader,
     boolean,
     integer,
@@ -139,9 +139,11 @@ def _listing(api: Api, run_id: int) -> tuple[tuple[Artifact, ...], bool]:
 
 
 def _is_name(name: str) -> bool:
-    problems: Problems = []
-    _name(name, "", problems)
-    return not problems
+    try:
+        _name(name)
+    except InvalidValue:
+        return False
+    return True
 
 
 def get_artifact(api: Api, artifact_id: int) -> Artifact | Fault:

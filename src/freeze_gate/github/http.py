@@ -16,7 +16,7 @@ from freeze_gate.github.budget import REAL, Budget, Clock
 from freeze_gate.github.credential import Token
 from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
 from freeze_gate.github.session import TIMEOUT, Session, cause
-from freeze_gate.validation.readers import Problems, Reader, T
+from freeze_gate.validation.readers import InvalidValue, Reader, T
 
 MAX_ANSWER_BYTES: Final = 32 << 20
 """A page of a hundred issues with the longest bodies, every character of four bytes, is 26 MB."""
@@ -221,13 +221,12 @@ class Api:
 
 def read(reader: Reader[T], payload: Any, purpose: Purpose) -> T:
     """Read a payload of the documented shape. Raises `ApiError` that names the first thing wrong and quotes nothing."""
-    problems: Problems = []
-    value = reader(payload, "", problems)
-    if problems:
+    try:
+        return reader(payload)
+    except InvalidValue as error:
         raise ApiError(
-            "shape", f"GitHub's answer is not of the documented shape, asked to {purpose.what}: {problems[0]}"
-        )
-    return value
+            "shape", f"GitHub's answer is not of the documented shape, asked to {purpose.what}: {error.problems[0]}"
+        ) from None
 
 
 def _next_page(answer: Answer) -> str | None:

@@ -32,15 +32,15 @@ class Issue(NamedTuple):
 _any_text: Final = of_type(str, "a string")
 
 
-def _label(value: Any, address: str, problems: Any) -> str:
+def _label(value: Any) -> str:
     """Read a label: an object with a name or, in old answers, the name itself."""
     name = value.get("name") if type(value) is dict else value
-    return nullable(_any_text)(name, address, problems) or ""
+    return nullable(_any_text)(name) or ""
 
 
-def _labels(value: Any, address: str, problems: Any) -> tuple[str, ...]:
+def _labels(value: Any) -> tuple[str, ...]:
     items = value if type(value) is list else [value]
-    return tuple(_label(item, address, problems) for item in items)
+    return tuple(_label(item) for item in items)
 
 
 def _issue(**said: Any) -> Issue:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
-from freeze_gate.evidence.record import MAX_RECORD_BYTES, Record, RecordInvalid, read_record
+from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, read_record
 from freeze_gate.policy.freezes import Policy
 from freeze_gate.report.escape import escape_log
 
@@ -75,7 +75,7 @@ class FixtureStore:
         for folder, name, descriptor in self._record_files():
             try:
                 referred |= _digests(_read(name, descriptor))
-            except (OSError, RecordInvalid) as error:
+            except (OSError, InvalidRecord) as error:
                 unread.append(f"{folder}/{name} ({error.strerror if isinstance(error, OSError) else error})")
         if unread:
             raise UsageError(

@@ -13,7 +13,7 @@ from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.pairing import one_of
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
-    RecordInvalid,
+    InvalidRecord,
     read_mapping,
     read_record,
     unknown_keys,
@@ -23,7 +23,7 @@ from freeze_gate.evidence.tree import reading
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import lapse, too_long
 from freeze_gate.verdict.document import MAX_BYTES
-from freeze_gate.verdict.document_reader import DocumentInvalid, recompute
+from freeze_gate.verdict.document_reader import InvalidDocument, recompute
 
 _ZIP: Final = b"PK"
 _IN_DETAIL: Final = frozenset({"record-invalid", "record-contradiction"})
@@ -81,7 +81,7 @@ def _verdict(place: str, payload: bytes) -> Iterator[Remark]:
     try:
         if recompute(payload) != payload:
             yield Remark(f"{place}: is not what its own evidence leads to; freeze-gate verify says where it differs")
-    except DocumentInvalid as error:
+    except InvalidDocument as error:
         yield from (Remark(f"{place}: {problem}") for problem in error.problems)
 
 
@@ -92,7 +92,7 @@ def _record(place: str, payload: bytes, stem: str) -> Iterator[Remark]:
             Remark(f"{place}: {key}: is unknown, and nothing reads it", note=True) for key in unknown_keys(mapping)
         )
         problems = contradictions(read_record(payload, stem))
-    except RecordInvalid as error:
+    except InvalidRecord as error:
         problems = list(error.problems)
     yield from (Remark(f"{place}: {problem}") for problem in problems)
 

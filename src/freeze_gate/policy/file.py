@@ -4,16 +4,16 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
 from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlap
 from freeze_gate.validation.readers import (
+    InvalidValue,
     ObjectReader,
     Problem,
-    Problems,
     Reader,
     T,
     boolean,
@@ -23,184 +23,173 @@ from freeze_gate.validation.readers import (
     nullable,
     text,
 )
-from freeze_gate.validation.strict_yaml import Flaw, Reading, Word, below, read_yaml
+from freeze_gate.validation.strict_yaml import Scalar, YamlDocument, YamlProblem, read_yaml
 
 SCHEMA: Final = "freeze-gate/policy/1"
 
 MAX_POLICY_BYTES: Final = 256 * 1024
-"""Some eight hundred freezes, for which PyYAML needs a second. Whoever has more of them has no gate left."""
+"""Some eight hundred freezes, for which PyYAML needs a second. A team with more of them has no gate left."""
 
 LONGEST_RETENTION_DAYS: Final = 36_500
 
-_MAX_PROBLEMS: Final = 100  # more than anybody mends at once; a garbled file can have thousands
+_MAX_PROBLEMS: Final = 100  # a garbled file can have thousands
 
 
 def read_policy(payload: bytes, name: str, today: date) -> PolicyReading:
-    """Read a policy file: `read`, or `unusable` with all that is wrong with it. Never raises.
+    """Read a policy file: `read`, or `unusable` with everything that is wrong with it. Never raises.
 
-    Each problem is one line, `name:line: address: what is wrong; what is allowed`; besides `name` it quotes nothing but
+    Each problem is one line, `name:line: path: what is wrong; what is allowed`; besides `name` it quotes nothing but
     plain keys. `today` is the UTC date: an entry that claims to be added later makes the file unusable, as every other
-    broken rule does. Only a horizon beyond `max_freeze_days` is left to the use of the entry
-    (`policy.freezes.too_long`), so that the limit can be lowered beside entries that lapsed under the old one.
+    broken rule does. Only an entry of more than `max_freeze_days` is left to the use of the entry
+    (`policy.freezes.too_long`), so that the limit can be lowered beside entries that expired under the old one.
     """
     sha = hashlib.sha1(b"blob %d\0" % len(payload) + payload, usedforsecurity=False).hexdigest()
     if len(payload) > MAX_POLICY_BYTES:
         problem = f"{name}:1: is over {MAX_POLICY_BYTES // 1024} KiB; a policy is a page of entries"
         return PolicyReading("unusable", sha=sha, problems=(problem,))
-    reading = read_yaml(payload)
-    policy, flaws = _understood(reading, today)
-    if flaws:
-        return PolicyReading("unusable", sha=sha, problems=_lines(flaws, name))
-    return PolicyReading("read", policy, sha)
+    document = read_yaml(payload)
+    policy, problems = _read_policy(document, today)
+    if problems:
+        lines = [f"{name}:{line}: {Problem(path, message)}" for line, path, message in sorted(problems)]
+        return PolicyReading("unusable", sha=sha, problems=tuple(abbreviate(lines, _MAX_PROBLEMS)))
+    freezes = enumerate(policy.freezes)
+    located = tuple(freeze._replace(line=document.line_of(f"freezes[{index}]")) for index, freeze in freezes)
+    return PolicyReading("read", policy._replace(freezes=located), sha)
 
 
-def _lines(flaws: list[Flaw], name: str) -> tuple[str, ...]:
-    lines = [f"{name}:{flaw.line}: {Problem(flaw.address, flaw.message)}" for flaw in sorted(flaws)]
-    return tuple(abbreviate(lines, _MAX_PROBLEMS))
+def _read_policy(document: YamlDocument, today: date) -> tuple[Policy, list[YamlProblem]]:
+    """Read the values. A value that is already wrong as YAML is not named twice."""
+    if document.value is None and document.problems:
+        return Policy(), document.problems
+    try:
+        return _policy_reader(today)(document.value), document.problems
+    except InvalidValue as error:
+        named = {problem.path for problem in document.problems}
+        problems = [problem for problem in error.problems if problem.path not in named]
+        located = [YamlProblem(document.line_of(path), path, message) for path, message in problems]
+        return Policy(), document.problems + located
 
 
-def _understood(reading: Reading, today: date) -> tuple[Policy, list[Flaw]]:
-    """Read the values; what is already wrong with one as YAML is not said twice."""
-    if reading.value is None and reading.flaws:
-        return Policy(), reading.flaws
-    problems: Problems = []
-    file = _file(today)(reading.value, "", problems)
-    explained = {flaw.address for flaw in reading.flaws} - {""}
-    flaws = [Flaw(reading.line(each.address), *each) for each in problems if each.address not in explained]
-    if file is None or flaws or reading.flaws:
-        return Policy(), reading.flaws + flaws
-    return file.policy(reading), []
-
-
-def _section(shape: ObjectReader) -> Reader[Any]:
-    """Read a mapping that has no key besides the shape's; left out or left blank, it has none at all."""
-
-    def read(value: Any, address: str, problems: Problems) -> Any:
-        found = {} if _is_blank(value) else value
-        for key in found if type(found) is dict else ():
-            if key not in shape.fields:
-                problems.append(Problem(below(address, key), f"is unknown; allowed are {', '.join(shape.fields)}"))
-        return shape(found, address, problems)
-
-    return read
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or (type(value) is Word and value.blank)
-
-
-def _as(convert: Callable[[Word], Any], reader: Reader[T]) -> Reader[T]:
-    """Read a word as what `convert` makes of it; it makes the word itself of what it does not know."""
-
-    def read(value: Any, address: str, problems: Problems) -> T:
-        return reader(convert(value) if type(value) is Word else value, address, problems)
-
-    return read
-
-
-def _number(word: Word) -> int | Word:
-    return int(word.text) if word.plain and re.fullmatch(r"0|[1-9][0-9]{0,15}", word.text) else word
-
-
-def _flag(word: Word) -> bool | Word:
-    return word.text == "true" if word.plain and word.text in ("true", "false") else word
-
-
-def _text(word: Word) -> str:
-    return "" if word.blank else word.text
-
-
-def _sentence(word: Word) -> str:
-    return _text(word).rstrip("\n")  # a folded block ends with a line end
-
-
-def _entry(today: date) -> Reader[Freeze | None]:
-    sentence = _as(_sentence, text("words on one line, and not blank", r"[^\S\n]*\S[^\n]*"))
+def _policy_reader(today: date) -> Reader[Policy]:
+    fixtures_days = nullable(_scalar(_number, integer(1, LONGEST_RETENTION_DAYS)))
     fields: dict[str, Reader[Any]] = {
-        "fixture_id": _as(_text, text("letters, digits, dots, underscores and hyphens, 128 at most", FIXTURE_ID)),
-        "fixture_sha256": _as(_text, text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)),
-        "owner": sentence,
-        "reason": sentence,
-        "added": _as(_text, iso_date),
-        "expires": _as(_text, iso_date),
-        "unfreeze_when": sentence,
-        "pull_request": nullable(_as(_number, integer(1))),
+        "schema": _scalar(_text, text(SCHEMA, re.escape(SCHEMA))),
+        "max_freeze_days": nullable(_scalar(_number, integer(1, LONGEST_FREEZE_DAYS))),
+        "require": _section(
+            ObjectReader(
+                lambda sealed_oracle: sealed_oracle or False, {"sealed_oracle": nullable(_scalar(_truth, boolean))}
+            )
+        ),
+        "freezes": _freezes(today),
+        "retention": _section(ObjectReader(lambda fixtures_days: fixtures_days, {"fixtures_days": fixtures_days})),
     }
-    section = _section(ObjectReader(Freeze, fields, frozenset(fields) - {"pull_request"}))
-
-    def read(value: Any, address: str, problems: Problems) -> Freeze | None:
-        before = len(problems)
-        freeze: Freeze | None = section(value, address, problems)
-        if freeze:
-            unread = {problem.address for problem in problems[before:]}
-            problems += [problem for problem in _wrong_days(freeze, address, today) if problem.address not in unread]
-        return freeze if len(problems) == before else None
-
-    return read
+    return _section(ObjectReader(_policy, fields, frozenset({"schema"})))
 
 
-def _wrong_days(freeze: Freeze, address: str, today: date) -> Iterator[Problem]:
-    if freeze.added > today:
-        yield Problem(below(address, "added"), f"lies in the future; {today} (UTC) or earlier is allowed")
-    if freeze.expires < freeze.added:
-        yield Problem(below(address, "expires"), f"lies before added; {freeze.added} or later is allowed")
+def _policy(
+    *,
+    schema: str,  # noqa: ARG001 - every field of the file comes by its name
+    max_freeze_days: int | None,
+    require: bool,
+    freezes: tuple[Freeze, ...],
+    retention: int | None,
+) -> Policy:
+    return Policy(max_freeze_days or Policy().max_freeze_days, require, freezes, retention)
 
 
-def _entries(today: date) -> Reader[tuple[Freeze | None, ...]]:
-    each = list_of(_entry(today))
+def _freezes(today: date) -> Reader[tuple[Freeze, ...]]:
+    read_entries = list_of(_freeze(today))
 
-    def read(value: Any, address: str, problems: Problems) -> tuple[Freeze | None, ...]:
-        freezes = each([] if _is_blank(value) else value, address, problems)
-        problems += _overlaps(freezes, address)
+    def read(value: Any) -> tuple[Freeze, ...]:
+        freezes = read_entries([] if _is_blank(value) else value)
+        if overlaps := tuple(_overlaps(freezes)):
+            raise InvalidValue(*overlaps)
         return freezes
 
     return read
 
 
-def _overlaps(freezes: tuple[Freeze | None, ...], address: str) -> Iterator[Problem]:
-    """Name every entry that an earlier one overlaps, once."""
-    for place, freeze in enumerate(freezes):
-        for rival, other in enumerate(freezes[:place]):
-            if freeze and other and overlap(freeze, other):
-                words = f"overlaps {address}[{rival}]; the days of two entries for one id and digest may not"
-                yield Problem(f"{address}[{place}]", words)
+def _overlaps(freezes: tuple[Freeze, ...]) -> Iterator[Problem]:
+    """Name every entry that overlaps one before it, once."""
+    for index, freeze in enumerate(freezes):
+        for earlier_index, earlier in enumerate(freezes[:index]):
+            if overlap(freeze, earlier):
+                message = f"overlaps freezes[{earlier_index}]; the days of two entries for one id and digest may not"
+                yield Problem(f"[{index}]", message)
                 break
 
 
-class _Require(NamedTuple):
-    sealed_oracle: bool | None
-
-
-class _Retention(NamedTuple):
-    fixtures_days: int | None
-
-
-class _File(NamedTuple):
-    """The file's own shape; what is left out is None."""
-
-    schema: str
-    max_freeze_days: int | None
-    require: _Require
-    freezes: tuple[Freeze, ...]
-    retention: _Retention
-
-    def policy(self, reading: Reading) -> Policy:
-        lines = (reading.line(f"freezes[{index}]") for index in range(len(self.freezes)))
-        return Policy(
-            max_freeze_days=self.max_freeze_days or Policy().max_freeze_days,
-            sealed_oracle=self.require.sealed_oracle or False,
-            freezes=tuple(freeze._replace(line=line) for freeze, line in zip(self.freezes, lines, strict=True)),
-            fixtures_days=self.retention.fixtures_days,
-        )
-
-
-def _file(today: date) -> Reader[_File | None]:
-    fixtures_days = nullable(_as(_number, integer(1, LONGEST_RETENTION_DAYS)))
+def _freeze(today: date) -> Reader[Freeze]:
+    sentence = _scalar(_sentence, text("words on one line, and not blank", r"[^\S\n]*\S[^\n]*"))
     fields: dict[str, Reader[Any]] = {
-        "schema": _as(_text, text(SCHEMA, re.escape(SCHEMA))),
-        "max_freeze_days": nullable(_as(_number, integer(1, LONGEST_FREEZE_DAYS))),
-        "require": _section(ObjectReader(_Require, {"sealed_oracle": nullable(_as(_flag, boolean))})),
-        "freezes": _entries(today),
-        "retention": _section(ObjectReader(_Retention, {"fixtures_days": fixtures_days})),
+        "fixture_id": _scalar(_text, text("letters, digits, dots, underscores and hyphens, 128 at most", FIXTURE_ID)),
+        "fixture_sha256": _scalar(_text, text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)),
+        "owner": sentence,
+        "reason": sentence,
+        "added": _scalar(_text, iso_date),
+        "expires": _scalar(_text, iso_date),
+        "unfreeze_when": sentence,
+        "pull_request": nullable(_scalar(_number, integer(1))),
     }
-    return _section(ObjectReader(_File, fields, frozenset({"schema"})))
+    reader = ObjectReader(Freeze, fields, frozenset(fields) - {"pull_request"})
+
+    def read(value: Any) -> Freeze:
+        values, problems = _read_section(reader, value)
+        problems += _date_problems(values.get("added"), values.get("expires"), today)
+        if problems:
+            raise InvalidValue(*problems)
+        return Freeze(**values)
+
+    return read
+
+
+def _date_problems(added: date | None, expires: date | None, today: date) -> Iterator[Problem]:
+    if added and added > today:
+        yield Problem("added", f"lies in the future; {today} (UTC) or earlier is allowed")
+    if added and expires and expires < added:
+        yield Problem("expires", f"lies before added; {added} or later is allowed")
+
+
+def _section(reader: ObjectReader[T]) -> Reader[T]:
+    """Read a mapping without unknown keys; left out or left blank, it is empty."""
+
+    def read(value: Any) -> T:
+        values, problems = _read_section(reader, value)
+        if problems:
+            raise InvalidValue(*problems)
+        return reader.build(**values)
+
+    return read
+
+
+def _read_section(reader: ObjectReader[T], value: Any) -> tuple[dict[str, Any], list[Problem]]:
+    mapping = {} if _is_blank(value) else value
+    values, problems = reader.read_fields(mapping)
+    unknown = [key for key in mapping if key not in reader.fields]
+    allowed = ", ".join(reader.fields)
+    return values, problems + [Problem(key, f"is unknown; allowed are {allowed}") for key in unknown]
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (type(value) is Scalar and value.is_blank)
+
+
+def _scalar(convert: Callable[[Scalar], Any], reader: Reader[T]) -> Reader[T]:
+    """Read a scalar as what `convert` makes of it. It returns the scalar itself where it is of another kind."""
+    return lambda value: reader(convert(value) if type(value) is Scalar else value)
+
+
+def _number(scalar: Scalar) -> int | Scalar:
+    return int(scalar.text) if scalar.plain and re.fullmatch(r"0|[1-9][0-9]{0,15}", scalar.text) else scalar
+
+
+def _truth(scalar: Scalar) -> bool | Scalar:
+    return scalar.text == "true" if scalar.plain and scalar.text in ("true", "false") else scalar
+
+
+def _text(scalar: Scalar) -> str:
+    return "" if scalar.is_blank else scalar.text
+
+
+def _sentence(scalar: Scalar) -> str:
+    return _text(scalar).rstrip("\n")  # a folded block ends with a line end

@@ -4,64 +4,69 @@ import json
 from math import isinf
 from typing import Any, Final, NoReturn
 
-from freeze_gate.validation.readers import has_control_character
+from freeze_gate.validation.readers import InvalidValue, Problem, has_control_character
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-class NotJson(ValueError):
+class InvalidJson(InvalidValue):
     """The bytes are not JSON with exactly one meaning; the message says why and quotes nothing of them."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Problem("", message))
 
 
 def read_json(payload: bytes, *, depth: int) -> Any:
     """Parse UTF-8 JSON (a byte-order mark is tolerated), strictly.
 
-    `depth` is how many objects and lists may stand inside each other. Raises `NotJson` for a key given twice, NaN and
-    the infinities, a control character or a lone surrogate in any string, deeper nesting, and anything that is not
+    `depth` is how many objects and lists may stand inside each other. Raises `InvalidJson` for a key given twice, NaN
+    and the infinities, a control character or a lone surrogate in any string, deeper nesting, and anything that is not
     JSON.
     """
     try:
         value = _DECODER.decode(payload.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"))
-    except NotJson:
+    except InvalidJson:
         raise
     except UnicodeDecodeError:
-        raise NotJson("is not UTF-8") from None
+        raise InvalidJson("is not UTF-8") from None
     except RecursionError:
-        raise NotJson("is nested too deeply") from None
+        raise InvalidJson("is nested too deeply") from None
     except ValueError:  # JSONDecodeError, and Python's own limit on the digits of a number
-        raise NotJson("is not JSON") from None
+        raise InvalidJson("is not JSON") from None
     strings: list[str] = []
     _walk([value], depth + 1, strings)
     if has_control_character(" ".join(strings)):
-        raise NotJson("holds a control character or a lone surrogate")
+        raise InvalidJson("holds a control character or a lone surrogate")
     return value
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise NotJson("gives a key twice")
+        raise InvalidJson("gives a key twice")
     return found
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if isinf(number):
-        raise NotJson("holds a number that is too large")
+        raise InvalidJson("holds a number that is too large")
     return number
 
 
-def _refuse_constant(_name: str) -> NoReturn:
-    raise NotJson("holds NaN or an infinity")
+def _reject_constant(_name: str) -> NoReturn:
+    raise InvalidJson("holds NaN or an infinity")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_float=_finite, parse_constant=_refuse_constant)
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_reject_duplicate_keys, parse_float=_finite, parse_constant=_reject_constant
+)
 
 
 def _walk(value: Any, depth: int, strings: list[str]) -> None:
     """Measure the nesting and collect every string, unknown keys too: what is ignored is still refused if it is odd."""
     if depth == 0:
-        raise NotJson("is nested too deeply")
+        raise InvalidJson("is nested too deeply")
     if type(value) is dict:
         strings.extend(value)
         value = list(value.values())

@@ -41,10 +41,10 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("facts", "address"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
-def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], address: str) -> None:
+@pytest.mark.parametrize(("facts", "path"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], path: str) -> None:
     """P11, P27: one is enough."""
-    assert [problem.address for problem in contradictions(SOUND._replace(**facts))] == [address]
+    assert [problem.path for problem in contradictions(SOUND._replace(**facts))] == [path]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
+    InvalidRecord,
     LengthChecks,
     Oracle,
     Record,
-    RecordInvalid,
     Run,
     Sampler,
     Transport,
@@ -38,7 +38,7 @@ def problems(mapping: Any, stem: str = ID) -> list[str]:
     """Return what is wrong with a record, each with its address."""
     try:
         read_record(mapping if isinstance(mapping, bytes) else encoded(mapping), stem)
-    except RecordInvalid as error:
+    except InvalidRecord as error:
         return list(map(str, error.problems))
     return []
 
@@ -235,10 +235,10 @@ def test_what_is_written_is_read_again(made: Record) -> None:
 
 @given(records, st.integers(0), st.binary(min_size=1, max_size=3))
 def test_a_garbled_record_is_read_or_invalid(made: Record, place: int, garbage: bytes) -> None:
-    """Nothing but `RecordInvalid` comes out, and what is read holds together."""
+    """Nothing but `InvalidRecord` comes out, and what is read holds together."""
     payload = encode_record(made)
     place %= len(payload)
-    with contextlib.suppress(RecordInvalid):
+    with contextlib.suppress(InvalidRecord):
         contradictions(read_record(payload[:place] + garbage + payload[place + len(garbage) :], ID))
 
 
@@ -260,12 +260,12 @@ def test_odd_values_anywhere_raise_nothing_else(changed: dict[str, Any], name: s
     """Of every type, in every place."""
     mapping = {**record(), **changed}
     for each in (mapping, {**mapping, name: dict.fromkeys(record()[name], odd)}):
-        with contextlib.suppress(RecordInvalid):
+        with contextlib.suppress(InvalidRecord):
             contradictions(read_record(encoded(each), ID))
 
 
 @given(st.binary(max_size=100))
 def test_random_bytes_are_no_record(payload: bytes) -> None:
     """And say so."""
-    with pytest.raises(RecordInvalid):
+    with pytest.raises(InvalidRecord):
         read_record(payload, ID)

@@ -7,10 +7,9 @@ import pytest
 
 from freeze_gate.validation.readers import (
     MAX_SAFE_INTEGER,
-    Detail,
+    InvalidValue,
     ObjectReader,
     Problem,
-    Problems,
     Reader,
     boolean,
     has_control_character,
@@ -40,57 +39,63 @@ class Outer(NamedTuple):
     many: tuple[Inner, ...]
 
 
-INNER: Final = ObjectReader(Inner, {"count": nullable(integer())})
+INNER: Final = ObjectReader(Inner, {"count": nullable(integer())}, null_as_empty=True)
 OUTER: Final = ObjectReader(
     Outer,
-    {"name": text(), "is_so": nullable(boolean), "inner": Detail(INNER), "many": list_of(INNER)},
+    {"name": text(), "is_so": nullable(boolean), "inner": INNER, "many": list_of(INNER)},
     required=("name", "is_so"),
 )
 
 
-def read(reader: Reader[Any], value: Any, address: str = "") -> tuple[Any, list[str]]:
+def read(reader: Reader[Any], value: Any) -> tuple[Any, list[str]]:
     """Return what a reader returns, and its problems in words."""
-    problems: Problems = []
-    found = reader(value, address, problems)
-    return found, list(map(str, problems))
+    try:
+        return reader(value), []
+    except InvalidValue as error:
+        return None, [str(problem) for problem in error.problems]
 
 
 def test_a_mapping_becomes_a_typed_value() -> None:
     """A detail may be absent or null: then everything in it is unknown."""
-    given = {"name": "x", "is_so": None, "many": [{"count": 1}, {}], "else": 5}
-    assert read(OUTER, given) == (Outer("x", None, Inner(), (Inner(1), Inner())), [])
-    assert read(OUTER, {**given, "inner": None}) == read(OUTER, given)
+    fields = {"name": "x", "is_so": None, "many": [{"count": 1}, {}], "else": 5}
+    assert read(OUTER, fields) == (Outer("x", None, Inner(), (Inner(1), Inner())), [])
+    assert read(OUTER, {**fields, "inner": None}) == read(OUTER, fields)
 
 
-def test_all_problems_are_named_at_once_with_their_addresses() -> None:
-    """However deep they are, and below whatever the whole is called."""
-    given = {"name": 1, "inner": {"count": True}, "many": [{}, {"count": "1"}, 7]}
+def test_all_problems_are_named_at_once_with_their_paths() -> None:
+    """However deep they are, and below whatever holds the whole."""
+    fields = {"name": 1, "inner": {"count": True}, "many": [{}, {"count": "1"}, 7]}
     expected = [
-        ("is_so", "is required"),
         ("name", "must be a string"),
+        ("is_so", "is required"),
         ("inner.count", "must be a whole number of at least 0"),
         ("many[1].count", "must be a whole number of at least 0"),
         ("many[2]", "must be an object"),
     ]
-    assert read(OUTER, given)[1] == [f"{address}: {words}" for address, words in expected]
-    assert read(OUTER, given, "x[3]")[1] == [f"x[3].{address}: {words}" for address, words in expected]
-    assert read(list_of(OUTER), [given], "x")[1] == [f"x[0].{address}: {words}" for address, words in expected]
+    assert read(OUTER, fields)[1] == [f"{path}: {message}" for path, message in expected]
+    assert read(list_of(OUTER), [fields])[1] == [f"[0].{path}: {message}" for path, message in expected]
     assert read(list_of(list_of(integer())), [[], [1, None]])[1] == ["[1][1]: must be a whole number of at least 0"]
 
 
-def test_earlier_problems_keep_their_addresses() -> None:
-    """A reader completes the addresses of what it found itself, and no others."""
-    problems = [Problem("before", "was wrong")]
-    OUTER([], "now", problems)
-    INNER({"count": -1}, "then", problems)
-    assert [problem.address for problem in problems] == ["before", "now", "then.count"]
+def test_the_message_of_an_invalid_value_has_all_problems() -> None:
+    """A problem with the whole value has no path."""
+    error = InvalidValue(Problem("", "must be a list"), Problem("a[0]", "must be a string"))
+    assert str(error) == "must be a list; a[0]: must be a string"
+    assert [problem.path for problem in error.problems_below("x")] == ["x", "x.a[0]"]
+
+
+def test_valid_fields_are_returned_beside_the_problems_of_others() -> None:
+    """So that a caller can compare the fields that could be read."""
+    values, problems = OUTER.read_fields({"name": 5, "is_so": True, "many": []})
+    assert values == {"is_so": True, "inner": Inner(), "many": ()}
+    assert problems == [Problem("name", "must be a string")]
 
 
 def test_unknown_keys_are_named_wherever_they_are() -> None:
     """They are not read, and somebody may have meant something by them."""
     given = {"name": "x", "odd": 1, "inner": {"count": 1, "odd": {"more": 1}}}
-    assert OUTER.unknown(given) == ["odd", "inner.odd"]
-    assert OUTER.unknown([]) == []
+    assert OUTER.unknown_keys(given) == ["odd", "inner.odd"]
+    assert OUTER.unknown_keys([]) == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +123,7 @@ def test_readers_take_exactly_their_type(reader: Reader[Any], good: list[Any], b
     for value in good:
         assert read(reader, value) == (value, [])
     for value in bad:
-        assert len(read(reader, value, "here")[1]) == 1, value
+        assert len(read(reader, value)[1]) == 1, value
 
 
 def test_days_and_lists_become_values() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.validation.strict_json import NotJson, read_json
+from freeze_gate.validation.strict_json import InvalidJson, read_json
 
 
 def test_a_byte_order_mark_and_any_layout_are_tolerated() -> None:
@@ -57,7 +57,7 @@ def test_a_byte_order_mark_and_any_layout_are_tolerated() -> None:
 )
 def test_what_has_two_meanings_is_refused(payload: bytes, words: str) -> None:
     """With words that quote nothing of it."""
-    with pytest.raises(NotJson, match=f"^{words}$"):
+    with pytest.raises(InvalidJson, match=f"^{words}$"):
         read_json(payload, depth=2)
 
 
@@ -65,7 +65,7 @@ def test_what_has_two_meanings_is_refused(payload: bytes, words: str) -> None:
 def test_random_bytes_raise_nothing_else(payload: bytes) -> None:
     """Alone, and inside an object."""
     for each in (payload, b'{"a": "' + payload + b'"}'):
-        with contextlib.suppress(NotJson):
+        with contextlib.suppress(InvalidJson):
             read_json(each, depth=3)
 
 

@@ -14,7 +14,7 @@ from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.document import Header, TooLargeError, encode
-from freeze_gate.verdict.document_reader import DocumentInvalid, decode, recompute
+from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION, VERSION
@@ -99,7 +99,7 @@ def test_an_older_tools_document_is_computed_by_the_same_rules() -> None:
     """Its version stays in it; the rules of a newer tool are refused."""
     payload = encode(RICH, judge(RICH), Header("0.0.9"))
     assert recompute(payload) == payload
-    with pytest.raises(DocumentInvalid, match=rf"tool\.rules: must be a whole number from 1 to {RULES_VERSION}"):
+    with pytest.raises(InvalidDocument, match=rf"tool\.rules: must be a whole number from 1 to {RULES_VERSION}"):
         recompute(encode(RICH, judge(RICH), Header(VERSION, RULES_VERSION + 1)))
 
 
@@ -134,7 +134,7 @@ def found_out(payload: bytes, result_was: Any) -> bool:
     """Whether a changed document is refused, or is not what it should be, or is that of a case with another result."""
     try:
         again = recompute(payload)
-    except DocumentInvalid as error:
+    except InvalidDocument as error:
         return 0 < max(len(str(problem)) for problem in error.problems) < 400
     if again != payload:
         return True
@@ -237,14 +237,14 @@ REFUSED: dict[str, tuple[tuple[Any, ...], Any, str]] = {
 @pytest.mark.parametrize(("place", "new", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_computed_is_refused_with_its_address(place: tuple[Any, ...], new: Any, words: str) -> None:
     """So that a person finds it."""
-    with pytest.raises(DocumentInvalid, match=words):
+    with pytest.raises(InvalidDocument, match=words):
         recompute(dumped(changed(json.loads(document()), place, new)))
 
 
 @given(st.binary(max_size=100) | st.recursive(st.none() | st.text("ab"), st.lists, max_leaves=3).map(dumped))
 def test_what_is_no_document_is_refused(payload: bytes) -> None:
     """Random bytes, and JSON that is something else."""
-    with pytest.raises(DocumentInvalid):
+    with pytest.raises(InvalidDocument):
         recompute(payload)
 
 

@@ -20,7 +20,7 @@ AMBIENT = frozenset(
 )
 ROOTS = {
     "cli.py": "the composition root",
-    "capture/library.py": "a user's test builds it, and hands it no environment",
+    "capture/capture.py": "a user's test builds it, and hands it no environment",
     "capture/pytest_plugin.py": "pytest builds it, and hands it no environment",
 }
 

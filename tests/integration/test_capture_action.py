@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.evidence.record import Transport, encode_record
 from tests.builders.zip import zip_folder
 from tests.support.exact_server import ExactServer, answer, sized

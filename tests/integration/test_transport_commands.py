@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.cli import main
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record

@@ -15,7 +15,7 @@ import requests
 from urllib3.util.retry import Retry
 
 from freeze_gate.capture import Capture
-from freeze_gate.capture.through_requests import RecordingAdapter
+from freeze_gate.capture.transport.requests_adapter import RecordingAdapter
 from freeze_gate.errors import UsageError
 from tests.support.exact_server import HOLD, RESET, Answer, ExactServer, answer, chunked, sized
 from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, record_in

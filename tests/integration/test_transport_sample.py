@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
+from freeze_gate.capture.transport.merge import Asked
 from freeze_gate.cli import main
 from freeze_gate.evidence.record import Oracle
 from tests.support.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized

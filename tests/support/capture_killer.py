@@ -12,11 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.pinning import pin_sample
-from freeze_gate.capture.recorder import Recorder
-from freeze_gate.capture.reported import reported
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.pin import pin_sample
+from freeze_gate.capture.bundle.store import Store
+from freeze_gate.capture.transport.curl import reported
+from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Run, read_record

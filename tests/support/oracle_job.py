@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.evidence.record import Record
 
 PAYLOAD = b'{"sorted": [1, 2, 3]}\n'

@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freeze_gate.capture.library import Capture
+    from freeze_gate.capture.capture import Capture
 
 __all__ = ["Capture"]
 
@@ -15,6 +15,6 @@ def __getattr__(name: str) -> Any:
     """Import the library at its first use."""
     if name != "Capture":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from freeze_gate.capture import library
+    from freeze_gate.capture import capture
 
-    return library.Capture
+    return capture.Capture

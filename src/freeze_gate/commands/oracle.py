@@ -3,9 +3,9 @@
 import argparse
 import math
 
+from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.oracle.run import OracleSpec, run_oracle
 from freeze_gate.capture.oracle.sandbox.launcher import available_methods
-from freeze_gate.capture.store import Store, bundle_folder
 from freeze_gate.commands import CommandContext
 from freeze_gate.evidence.record import Record
 

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from freeze_gate.capture.pinning import pin_sample
-from freeze_gate.capture.run import current_run
-from freeze_gate.capture.store import Store, bundle_folder, pin_lines
+from freeze_gate.capture.bundle.pin import pin_sample
+from freeze_gate.capture.bundle.store import Store, bundle_folder, pin_lines
+from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.digest import CHUNK

@@ -5,7 +5,7 @@ import contextlib
 from datetime import datetime
 from pathlib import Path
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.maintenance.prune import fixture_store

@@ -3,9 +3,9 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from freeze_gate.capture.replaying import replay
-from freeze_gate.capture.run import current_run
-from freeze_gate.capture.store import Store, bundle_folder, pin_lines
+from freeze_gate.capture.bundle.replay import replay
+from freeze_gate.capture.bundle.store import Store, bundle_folder, pin_lines
+from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
 
 

@@ -5,12 +5,12 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from freeze_gate.capture.declared import declare
-from freeze_gate.capture.recorder import Recorder, second_sample
-from freeze_gate.capture.run import current_run
+from freeze_gate.capture.bundle.store import Store, bundle_folder, checked_suffix, pin_lines, pin_of
+from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.said import said
-from freeze_gate.capture.sampling import Request, sample
-from freeze_gate.capture.store import Store, bundle_folder, checked_suffix, pin_lines, pin_of
+from freeze_gate.capture.transport.length_checks import declare
+from freeze_gate.capture.transport.recorder import Recorder, second_sample
+from freeze_gate.capture.transport.sampler import Request, sample
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION

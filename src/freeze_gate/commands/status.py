@@ -4,8 +4,8 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from freeze_gate.capture.bundle.status import RecordStatus, read_status
+from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.said import said
-from freeze_gate.capture.store import Store, bundle_folder
 from freeze_gate.commands import CommandContext
 from freeze_gate.report.escape import escape_log
 

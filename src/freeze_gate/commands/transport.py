@@ -3,13 +3,13 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from freeze_gate.capture.calls import Asked, Call
-from freeze_gate.capture.declared import declare
-from freeze_gate.capture.recorder import Recorder
-from freeze_gate.capture.reported import MOST_BYTES, from_curl, reported
-from freeze_gate.capture.run import current_run
+from freeze_gate.capture.bundle.store import Store, bundle_folder
+from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.said import said
-from freeze_gate.capture.store import Store, bundle_folder
+from freeze_gate.capture.transport.curl import MOST_BYTES, from_curl, reported
+from freeze_gate.capture.transport.length_checks import declare
+from freeze_gate.capture.transport.merge import Asked, Call
+from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import TRANSPORT_FAULTS, InvalidRecord

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext, prune
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256

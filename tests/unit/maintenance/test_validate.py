@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext, check
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, encode_record

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.errors import FreezeGateError
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import Record

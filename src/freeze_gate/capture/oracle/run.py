@@ -17,6 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from freeze_gate.capture.bundle.store import Store
+from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.oracle.outcome import from_exit_status, mark_not_run, merge_run
 from freeze_gate.capture.oracle.sandbox import linux
 from freeze_gate.capture.oracle.sandbox.launcher import (
@@ -29,8 +31,6 @@ from freeze_gate.capture.oracle.sandbox.launcher import (
 from freeze_gate.capture.oracle.sandbox.protocol import ConnectionLost, SandboxRequest, SandboxResult
 from freeze_gate.capture.oracle.sandbox.reaper import kill_descendants
 from freeze_gate.capture.oracle.signals import raise_on_termination
-from freeze_gate.capture.run import current_run
-from freeze_gate.capture.store import Store
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256, observe
 from freeze_gate.evidence.record import Oracle, Record

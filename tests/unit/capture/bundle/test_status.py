@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.capture.bundle.status import read_status, status_of
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.store import Store
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import encode_record
 from tests.support.gate_job import Capture, capture

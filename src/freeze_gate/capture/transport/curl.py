@@ -3,8 +3,8 @@
 import json
 from typing import Any, Final
 
-from freeze_gate.capture.calls import Call, leaves_stump
-from freeze_gate.capture.exchange import Outcome, is_success, status_outcome
+from freeze_gate.capture.transport.merge import Call, leaves_stump
+from freeze_gate.capture.transport.observer import Outcome, is_success, status_outcome
 from freeze_gate.errors import UsageError
 from freeze_gate.validation.readers import MAX_SAFE_INTEGER
 

@@ -11,8 +11,8 @@ from typing import Final
 import urllib3
 from urllib3.exceptions import ReadTimeoutError
 
-from freeze_gate.capture.causes import causes
-from freeze_gate.capture.exchange import Exchange
+from freeze_gate.capture.transport.causes import causes
+from freeze_gate.capture.transport.observer import Exchange
 
 _PIECE: Final = 1 << 16  # bytes
 

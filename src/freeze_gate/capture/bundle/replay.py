@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.capture.calls import called
-from freeze_gate.capture.recorder import second_sample
-from freeze_gate.capture.store import Pin, Store
+from freeze_gate.capture.bundle.store import Pin, Store
+from freeze_gate.capture.transport.merge import called
+from freeze_gate.capture.transport.recorder import second_sample
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files

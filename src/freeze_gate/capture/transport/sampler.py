@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from freeze_gate.capture.exchange import Exchange
-from freeze_gate.capture.recorder import Recorder
+from freeze_gate.capture.transport.observer import Exchange
+from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record
 
@@ -103,7 +103,7 @@ class _Attempts:
             self._done()
 
     def _call(self) -> None:
-        from freeze_gate.capture.through_requests import recorded_session
+        from freeze_gate.capture.transport.requests_adapter import recorded_session
 
         with recorded_session(self._recorder) as session:
             for attempt in range(self._request.retries + 1):

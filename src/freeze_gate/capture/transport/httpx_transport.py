@@ -8,11 +8,11 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
-from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.causes import OF_A_FILE, causes
-from freeze_gate.capture.decoding import restrict_accept_encoding
-from freeze_gate.capture.exchange import Exchange
-from freeze_gate.capture.recorder import Recorder
+from freeze_gate.capture.transport.causes import OF_A_FILE, causes
+from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
+from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.observer import Exchange
+from freeze_gate.capture.transport.recorder import Recorder
 
 _GARBLED: Final = ("h11", "h2")  # whose exceptions mean that what arrived is not HTTP
 

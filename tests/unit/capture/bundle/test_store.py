@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.capture.store import Pin, Store, bundle_folder, oracle_started, pin_lines
+from freeze_gate.capture.bundle.store import Pin, Store, bundle_folder, oracle_started, pin_lines
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import InvalidRecord, Oracle, Record

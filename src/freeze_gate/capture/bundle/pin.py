@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from freeze_gate.capture.calls import called, cut
-from freeze_gate.capture.recorder import second_sample
-from freeze_gate.capture.run import same_run
-from freeze_gate.capture.store import Pin, Store
+from freeze_gate.capture.bundle.store import Pin, Store
+from freeze_gate.capture.environment import same_run
+from freeze_gate.capture.transport.merge import called, cut
+from freeze_gate.capture.transport.recorder import second_sample
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, Run
 

@@ -3,12 +3,12 @@
 import threading
 from typing import Final
 
-from freeze_gate.capture.calls import Asked, called, cut, folded
-from freeze_gate.capture.declared import Declared
-from freeze_gate.capture.exchange import Exchange
-from freeze_gate.capture.followed import Followed, Pinned, pinned_from
-from freeze_gate.capture.run import same_run
-from freeze_gate.capture.store import Pin, Store, pin_of
+from freeze_gate.capture.bundle.store import Pin, Store, pin_of
+from freeze_gate.capture.environment import same_run
+from freeze_gate.capture.transport.length_checks import Declared
+from freeze_gate.capture.transport.merge import Asked, called, cut, folded
+from freeze_gate.capture.transport.observer import Exchange
+from freeze_gate.capture.transport.tracked_call import Followed, Pinned, pinned_from
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, Run, Sampler
 

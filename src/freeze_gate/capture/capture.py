@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from freeze_gate.capture.declared import declare
-from freeze_gate.capture.recorder import Recorder
-from freeze_gate.capture.run import current_run
-from freeze_gate.capture.store import Store, bundle_folder, checked_suffix
+from freeze_gate.capture.bundle.store import Store, bundle_folder, checked_suffix
+from freeze_gate.capture.environment import current_run
+from freeze_gate.capture.transport.length_checks import declare
+from freeze_gate.capture.transport.recorder import Recorder
 
 if TYPE_CHECKING:  # each is imported only by who asks for a client of it
     import httpx
@@ -54,7 +54,7 @@ class Capture:
 
     def requests_session(self, *, max_retries: "int | Retry" = 0) -> "requests.Session":
         """Return a `requests.Session` whose calls are recorded; `max_retries` as of `requests.adapters.HTTPAdapter`."""
-        from freeze_gate.capture.through_requests import recorded_session
+        from freeze_gate.capture.transport.requests_adapter import recorded_session
 
         return recorded_session(self._recorder, max_retries)
 
@@ -89,7 +89,7 @@ class Capture:
         return self._transport(httpx2, "async", through)
 
     def _transport(self, library: Any, kind: str, through: Any) -> Any:
-        from freeze_gate.capture.through_httpx import recording_transport
+        from freeze_gate.capture.transport.httpx_transport import recording_transport
 
         return recording_transport(library, kind, self._recorder, through)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from freeze_gate.capture.run import current_run, same_run
+from freeze_gate.capture.environment import current_run, same_run
 from freeze_gate.evidence.record import Record, Run, encode_record, read_record
 
 NOW = datetime(2026, 11, 29, 13, 0, 5, 999, tzinfo=timezone(timedelta(hours=1)))

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from freeze_gate.capture.calls import Call
-from freeze_gate.capture.exchange import Outcome
-from freeze_gate.capture.reported import from_curl, reported
+from freeze_gate.capture.transport.curl import from_curl, reported
+from freeze_gate.capture.transport.merge import Call
+from freeze_gate.capture.transport.observer import Outcome
 from freeze_gate.errors import UsageError
 
 

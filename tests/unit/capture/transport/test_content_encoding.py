@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.capture.decoding import ContentDecoder, restrict_accept_encoding
+from freeze_gate.capture.transport.content_encoding import ContentDecoder, restrict_accept_encoding
 
 CODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda payload: gzip.compress(payload, mtime=0),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.capture.declared import Declared, declare
+from freeze_gate.capture.transport.length_checks import Declared, declare
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, Transport, encode_record, read_record
 

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
-from freeze_gate.capture.declared import Declared
-from freeze_gate.capture.decoding import ContentDecoder
-from freeze_gate.capture.events import ErrorEvents
+from freeze_gate.capture.transport.content_encoding import ContentDecoder
+from freeze_gate.capture.transport.length_checks import Declared
+from freeze_gate.capture.transport.sse import ErrorEvents
 from freeze_gate.evidence.record import TRANSIENT_STATUS
 
 _SUCCESS: Final = 2  # hundred

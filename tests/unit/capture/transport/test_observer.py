@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from freeze_gate.capture.declared import Declared
-from freeze_gate.capture.exchange import Exchange, Outcome
+from freeze_gate.capture.transport.length_checks import Declared
+from freeze_gate.capture.transport.observer import Exchange, Outcome
 
 GZIP = gzip.compress(b"sample" * 50)
 NOTHING = Declared()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from freeze_gate.capture.lock import exclusively
+from freeze_gate.capture.bundle.lock import exclusively
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256, observe

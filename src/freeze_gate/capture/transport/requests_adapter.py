@@ -10,12 +10,12 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
-from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.causes import OF_A_FILE, causes
-from freeze_gate.capture.decoding import restrict_accept_encoding
-from freeze_gate.capture.exchange import Exchange, status_outcome
-from freeze_gate.capture.passing_body import Passing
-from freeze_gate.capture.recorder import Recorder
+from freeze_gate.capture.transport.causes import OF_A_FILE, causes
+from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
+from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.observed_response import Passing
+from freeze_gate.capture.transport.observer import Exchange, status_outcome
+from freeze_gate.capture.transport.recorder import Recorder
 
 
 class RetryCounter:

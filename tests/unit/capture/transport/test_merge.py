@@ -5,8 +5,8 @@ from itertools import permutations, product
 
 import pytest
 
-from freeze_gate.capture.calls import Asked, Call, called, cut, folded, leaves_stump
-from freeze_gate.capture.exchange import Outcome
+from freeze_gate.capture.transport.merge import Asked, Call, called, cut, folded, leaves_stump
+from freeze_gate.capture.transport.observer import Outcome
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import Record, Sampler, Transport
 

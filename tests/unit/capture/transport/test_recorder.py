@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from freeze_gate.capture.calls import Asked
-from freeze_gate.capture.declared import Declared
-from freeze_gate.capture.exchange import Exchange
-from freeze_gate.capture.pinning import pin_sample
-from freeze_gate.capture.recorder import Recorder
-from freeze_gate.capture.store import Store
+from freeze_gate.capture.bundle.pin import pin_sample
+from freeze_gate.capture.bundle.store import Store
+from freeze_gate.capture.transport.length_checks import Declared
+from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.observer import Exchange
+from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256

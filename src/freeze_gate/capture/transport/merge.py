@@ -5,7 +5,7 @@ import json
 import re
 from typing import Final, NamedTuple
 
-from freeze_gate.capture.exchange import Outcome, is_success
+from freeze_gate.capture.transport.observer import Outcome, is_success
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Sampler, Transport
 from freeze_gate.validation.readers import CONTROL_CHARACTERS

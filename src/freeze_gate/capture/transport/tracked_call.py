@@ -2,9 +2,9 @@
 
 from typing import Final, NamedTuple
 
-from freeze_gate.capture.calls import Asked, Call
-from freeze_gate.capture.exchange import Exchange, Outcome
-from freeze_gate.capture.store import Pin
+from freeze_gate.capture.bundle.store import Pin
+from freeze_gate.capture.transport.merge import Asked, Call
+from freeze_gate.capture.transport.observer import Exchange, Outcome
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.capture.events import ErrorEvents
+from freeze_gate.capture.transport.sse import ErrorEvents
 
 
 def _seen(*pieces: bytes, ended: bool = True) -> bool:

@@ -1,0 +1,1 @@
+"""The recorder: HTTP calls observed from outside, merged into what one record says about the transport."""

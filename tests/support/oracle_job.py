@@ -13,7 +13,7 @@ from freeze_gate.evidence.record import Record
 PAYLOAD = b'{"sorted": [1, 2, 3]}\n'
 
 
-class Job(NamedTuple):
+class OracleJob(NamedTuple):
     """A working folder whose bundle holds one pin, under the id `sorted`."""
 
     folder: Path
@@ -30,64 +30,61 @@ class Job(NamedTuple):
         return record
 
     def pin(self) -> Path:
-        """Name the pinned file."""
+        """Return the path of the pinned file."""
         path = self.store.pinned_file(self.record())
         assert path is not None
         return path
 
-    def start(self, *words: str, options: tuple[str, ...] = (), **how: Any) -> subprocess.Popen[str]:
-        """Start `freeze-gate oracle --id sorted *options -- *words`."""
-        how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": self.folder} | how
-        return subprocess.Popen(command(*options, "--", *words), **how)
+    def start(self, *command: str, options: tuple[str, ...] = (), **popen: Any) -> subprocess.Popen[str]:
+        """Start `freeze-gate oracle --id sorted *options -- *command`."""
+        popen = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": self.folder} | popen
+        return subprocess.Popen(oracle_command(*options, "--", *command), **popen)
 
-    def oracle(self, *words: str, options: tuple[str, ...] = (), **how: Any) -> subprocess.CompletedProcess[str]:
+    def oracle(self, *command: str, options: tuple[str, ...] = (), **run: Any) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
-        how = {"capture_output": True, "text": True, "cwd": self.folder, "timeout": 60} | how
-        return subprocess.run(command(*options, "--", *words), check=False, **how)
+        run = {"capture_output": True, "text": True, "cwd": self.folder, "timeout": 60} | run
+        return subprocess.run(oracle_command(*options, "--", *command), check=False, **run)
 
-    def python(self, program: str, options: tuple[str, ...] = (), **how: Any) -> subprocess.CompletedProcess[str]:
+    def python(self, program: str, options: tuple[str, ...] = (), **run: Any) -> subprocess.CompletedProcess[str]:
         """Run a Python program as the oracle."""
-        return self.oracle(sys.executable, "-c", program, options=options, **how)
+        return self.oracle(sys.executable, "-c", program, options=options, **run)
 
 
-def command(*words: str) -> list[str]:
-    """Say how to start the oracle with these options and words."""
-    return [sys.executable, "-m", "freeze_gate", "oracle", "--id", "sorted", *words]
+def oracle_command(*arguments: str) -> list[str]:
+    """Return the command line of the oracle with these arguments."""
+    return [sys.executable, "-m", "freeze_gate", "oracle", "--id", "sorted", *arguments]
 
 
-def new_job(folder: Path) -> Job:
+def make_oracle_job(folder: Path) -> OracleJob:
     """Pin `PAYLOAD` in a folder."""
-    job = Job(folder)
+    job = OracleJob(folder)
     pin = job.store.pin(PAYLOAD, ".json")
     job.store.write(Record("sorted", pin.sha256, pin.path, None, None))
     return job
 
 
-def wait_for(path: Path) -> str:
-    """Wait until a file is there and holds a line; return it."""
-    for _ in range(1000):
-        if path.exists() and (text := path.read_text()).endswith("\n"):
-            return text.strip()
-        time.sleep(0.02)
-    raise AssertionError(f"{path.name} was never written")
-
-
 def unique_seconds() -> str:
-    """Draw a number of seconds that nothing else on this machine sleeps for."""
+    """Draw a number of seconds that nothing else on this machine sleeps for: the mark of a test's processes."""
     return str(10**9 + secrets.randbelow(10**9))
 
 
-def named(mark: str) -> list[int]:
-    """Find the processes that carry a mark in their command line."""
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and mark in _line(entry)]
+def find_processes(mark: str) -> list[int]:
+    """Return the processes that carry a mark in their command line."""
+    entries = [entry for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return [int(entry.name) for entry in entries if mark in _command_line(entry)]
 
 
-def gone(mark: str) -> bool:
-    """Wait until no process carries the mark any more; say whether that came true."""
-    return any(not named(mark) or time.sleep(0.02) for _ in range(500))
+def wait_until_gone(mark: str) -> bool:
+    """Wait until no process carries the mark any more; return False if some still do after ten seconds."""
+    deadline = time.monotonic() + 10
+    while find_processes(mark):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
-def _line(entry: Path) -> str:
+def _command_line(entry: Path) -> str:
     try:
         return (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.oracle_job import Job, new_job
+from tests.support.oracle_job import OracleJob, make_oracle_job
 
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> OracleJob:
     """Return a folder with one pin."""
-    return new_job(tmp_path)
+    return make_oracle_job(tmp_path)
 
 
-def _properties(job: Job, *lines: str) -> tuple[str, ...]:
+def _properties(job: OracleJob, *lines: str) -> tuple[str, ...]:
     """Write a test file and say how to run it."""
     (job.folder / "test_properties.py").write_text("\n".join(lines) + "\n")
     return (*PYTEST, "test_properties.py")
 
 
-def test_the_fixture_is_the_pinned_file(job: Job) -> None:
+def test_the_fixture_is_the_pinned_file(job: OracleJob) -> None:
     """`pinned_fixture` is the pin's path, an absolute `pathlib.Path`."""
     words = _properties(
         job,
@@ -38,21 +38,21 @@ def test_the_fixture_is_the_pinned_file(job: Job) -> None:
     assert job.record().oracle_passed is True
 
 
-def test_a_failing_property_is_a_fail(job: Job) -> None:
+def test_a_failing_property_is_a_fail(job: OracleJob) -> None:
     """Exit status 1 of pytest is false."""
     done = job.oracle(*_properties(job, "def test_never(pinned_fixture):", "    assert pinned_fixture is None"))
     assert done.returncode == 1
     assert (job.record().oracle_passed, job.record().oracle.exit_code) == (False, 1)
 
 
-def test_o3_nothing_collected_is_a_fail(job: Job) -> None:
-    """O3: pytest exits 5 where it found no test: false, for a patch that removes the test must not pass."""
+def test_nothing_collected_is_a_fail(job: OracleJob) -> None:
+    """Pytest exits 5 where it found no test: false, for a patch that removes the test must not pass."""
     done = job.oracle(*_properties(job, "# nothing here"))
     assert done.returncode == 5
     assert (job.record().oracle_passed, job.record().oracle.exit_code) == (False, 5)
 
 
-def test_hypothesis_may_use_the_fixture(job: Job) -> None:
+def test_hypothesis_may_use_the_fixture(job: OracleJob) -> None:
     """The fixture lives as long as the run, which Hypothesis asks for."""
     words = _properties(
         job,
@@ -65,7 +65,7 @@ def test_hypothesis_may_use_the_fixture(job: Job) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_a_flaky_property_is_a_fail(job: Job) -> None:
+def test_a_flaky_property_is_a_fail(job: OracleJob) -> None:
     """What Hypothesis calls flaky, failing once and not again, is a failure like any other."""
     words = _properties(
         job,
@@ -83,7 +83,7 @@ def test_a_flaky_property_is_a_fail(job: Job) -> None:
 
 
 @pytest.mark.parametrize("variable", [None, "", "/no/such/file"])
-def test_without_a_pin_the_test_fails_and_says_why(job: Job, variable: str | None) -> None:
+def test_without_a_pin_the_test_fails_and_says_why(job: OracleJob, variable: str | None) -> None:
     """Started without the oracle, or with a pin that is gone, a test that needs the pin fails: it is never skipped."""
     words = _properties(job, "def test_any(pinned_fixture): pass")
     environ = {} if variable is None else {"FREEZE_GATE_FIXTURE": variable}

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.evidence.record import Record
-from tests.support.oracle_job import PAYLOAD, Job, command, new_job
+from tests.support.oracle_job import PAYLOAD, OracleJob, make_oracle_job, oracle_command
 
 OPEN = ("--allow-egress",)
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> OracleJob:
     """Return a folder with one pin."""
-    return new_job(tmp_path)
+    return make_oracle_job(tmp_path)
 
 
-def test_the_pinned_file_is_named_in_words_inside_words_and_in_the_environment(job: Job) -> None:
+def test_the_pinned_file_is_named_in_words_inside_words_and_in_the_environment(job: OracleJob) -> None:
     """`{fixture}` and `FREEZE_GATE_FIXTURE` are the pin's absolute path, also inside a longer word."""
     program = "import os, sys; print(sys.argv[1:], os.environ['FREEZE_GATE_FIXTURE'])"
     done = job.oracle(sys.executable, "-c", program, "{fixture}", "--input={fixture}:{fixture}", "--", "--id")
@@ -28,7 +28,7 @@ def test_the_pinned_file_is_named_in_words_inside_words_and_in_the_environment(j
     assert done.stdout == f"{[pin, f'--input={pin}:{pin}', '--', '--id']} {pin}\n"
 
 
-def test_streams_folder_and_environment_are_the_callers(job: Job) -> None:
+def test_streams_folder_and_environment_are_the_callers(job: OracleJob) -> None:
     """Standard input, both outputs, the working folder and the environment go through as they are."""
     (job.folder / "deeper").mkdir()
     done = job.oracle(
@@ -62,10 +62,10 @@ def test_streams_folder_and_environment_are_the_callers(job: Job) -> None:
     ],
     ids=lambda value: "" if isinstance(value[0], bool) else " ".join(value),
 )
-def test_p13_o9_the_verdict_is_the_exit_status(
-    job: Job, words: tuple[str, ...], expected: tuple[bool, str, int], options: tuple[str, ...]
+def test_the_verdict_is_the_exit_status(
+    job: OracleJob, words: tuple[str, ...], expected: tuple[bool, str, int], options: tuple[str, ...]
 ) -> None:
-    """P13, O9: passed is exit status 0 alone; a command that is missing or cannot be executed is false."""
+    """Passed is exit status 0 alone; a command that is missing or cannot be executed is false."""
     done = job.oracle(*words, options=options)
     record = job.record()
     assert done.returncode == expected[-1]
@@ -75,8 +75,8 @@ def test_p13_o9_the_verdict_is_the_exit_status(
 
 
 @pytest.mark.parametrize("options", [(), OPEN], ids=["sealed", "open"])
-def test_p13_the_time_limit_is_a_fail(job: Job, options: tuple[str, ...]) -> None:
-    """P13: a command that does not end in time is ended: false, `timed_out`, 124."""
+def test_the_time_limit_is_a_fail(job: OracleJob, options: tuple[str, ...]) -> None:
+    """A command that does not end in time is ended: false, `timed_out`, 124."""
     done = job.oracle("sleep", "600", options=("--timeout", "0.3", *options))
     assert done.returncode == 124
     oracle = job.record().oracle
@@ -85,7 +85,7 @@ def test_p13_the_time_limit_is_a_fail(job: Job, options: tuple[str, ...]) -> Non
     assert 0.3 <= oracle.seconds < 60
 
 
-def test_the_record_says_crashed_before_the_command_starts(job: Job) -> None:
+def test_the_record_says_crashed_before_the_command_starts(job: OracleJob) -> None:
     """While the command runs, the record on disk already says false and `crashed`."""
     done = job.oracle("cat", "freeze-gate/records/sorted.json")
     assert '"oracle_passed": false' in done.stdout
@@ -94,7 +94,7 @@ def test_the_record_says_crashed_before_the_command_starts(job: Job) -> None:
     assert job.record().oracle_passed is True
 
 
-def test_what_ran_is_counted_and_timed(job: Job) -> None:
+def test_what_ran_is_counted_and_timed(job: OracleJob) -> None:
     """The record says how long it took, and that nothing tried to get out: the own loopback is no attempt."""
     program = (
         "import socket\n"
@@ -113,15 +113,15 @@ def test_what_ran_is_counted_and_timed(job: Job) -> None:
     ("first", "second", "outcome"),
     [("false", "true", "failed"), ("true", "false", "failed"), ("true", "true", "passed")],
 )
-def test_o6_a_second_run_can_only_lower_the_verdict(job: Job, first: str, second: str, outcome: str) -> None:
-    """O6: false then true is false, true then false is false, and `runs` counts both."""
+def test_a_second_run_can_only_lower_the_verdict(job: OracleJob, first: str, second: str, outcome: str) -> None:
+    """False then true is false, true then false is false, and `runs` counts both."""
     assert [job.oracle(first).returncode, job.oracle(second).returncode] == [first == "false", second == "false"]
     record = job.record()
     assert (record.oracle.outcome, record.oracle_passed, record.oracle.runs) == (outcome, outcome == "passed", 2)
 
 
-def test_o2_a_missing_pinned_file_is_not_run(job: Job) -> None:
-    """O2: without the pinned file nothing runs, whatever the network could give: null, `not_run`, 3."""
+def test_a_missing_pinned_file_is_not_run(job: OracleJob) -> None:
+    """Without the pinned file nothing runs, whatever the network could give: null, `not_run`, 3."""
     job.pin().unlink()
     done = job.oracle("touch", "ran", options=OPEN)
     assert done.returncode == 3
@@ -130,7 +130,7 @@ def test_o2_a_missing_pinned_file_is_not_run(job: Job) -> None:
     assert (job.record().oracle_passed, job.record().oracle.outcome) == (None, "not_run")
 
 
-def test_a_pin_that_does_not_match_is_not_run(job: Job) -> None:
+def test_a_pin_that_does_not_match_is_not_run(job: OracleJob) -> None:
     """A pinned file with other bytes than its record says is no input: null, `not_run`, 3."""
     job.pin().chmod(0o644)
     job.pin().write_bytes(PAYLOAD + b"\n")
@@ -141,7 +141,7 @@ def test_a_pin_that_does_not_match_is_not_run(job: Job) -> None:
     assert job.record().oracle.outcome == "not_run"
 
 
-def test_a_link_in_the_place_of_a_pin_is_not_run(job: Job) -> None:
+def test_a_link_in_the_place_of_a_pin_is_not_run(job: OracleJob) -> None:
     """A link to the right bytes is no pin: what it leads to can change."""
     pin = job.pin()
     pin.rename(job.folder / "elsewhere")
@@ -154,7 +154,7 @@ def test_a_link_in_the_place_of_a_pin_is_not_run(job: Job) -> None:
 
 def test_an_id_without_a_record_gets_one_that_says_not_run(tmp_path: Path) -> None:
     """Where nothing was captured, the record says so in its digest: missing evidence is not silence."""
-    job = Job(tmp_path)
+    job = OracleJob(tmp_path)
     done = job.oracle("true")
     assert done.returncode == 3
     assert "nothing is pinned under this id" in done.stderr
@@ -162,7 +162,7 @@ def test_an_id_without_a_record_gets_one_that_says_not_run(tmp_path: Path) -> No
     assert (record.fixture_sha256, record.oracle_passed, record.oracle.outcome) == (None, None, "not_run")
 
 
-def test_a_run_that_could_not_start_takes_nothing_back(job: Job) -> None:
+def test_a_run_that_could_not_start_takes_nothing_back(job: OracleJob) -> None:
     """An earlier fail stays a fail where a later run could not start."""
     job.oracle("false")
     before = job.record()
@@ -171,7 +171,7 @@ def test_a_run_that_could_not_start_takes_nothing_back(job: Job) -> None:
     assert job.record() == before
 
 
-def test_a_run_that_did_not_start_is_not_counted(job: Job) -> None:
+def test_a_run_that_did_not_start_is_not_counted(job: OracleJob) -> None:
     """`not_run` leaves the record open for a new pin and a new run."""
     pin = job.pin()
     pin.rename(job.folder / "away")
@@ -181,8 +181,8 @@ def test_a_run_that_did_not_start_is_not_counted(job: Job) -> None:
     assert (job.record().oracle_passed, job.record().oracle.runs) == (True, 1)
 
 
-def test_o4_an_oracle_that_rewrites_its_input_is_spoiled(job: Job) -> None:
-    """O4: the digest that the record then names is not the pin's; the verdict is false, the exit code at least 1."""
+def test_an_oracle_that_rewrites_its_input_is_spoiled(job: OracleJob) -> None:
+    """The digest that the record then names is not the pin's; the verdict is false, the exit code at least 1."""
     done = job.oracle("sh", "-c", "chmod u+w {fixture}; echo other >{fixture}", options=OPEN)
     assert done.returncode == 1
     assert "the pinned file was modified, so this run counts as failed" in done.stderr
@@ -192,8 +192,8 @@ def test_o4_an_oracle_that_rewrites_its_input_is_spoiled(job: Job) -> None:
 
 
 @pytest.mark.parametrize("repair", ["true", "false"])
-def test_o4_a_spoiled_run_stays_spoiled(job: Job, repair: str) -> None:
-    """O4: putting the bytes back and running again does not make the input right."""
+def test_a_spoiled_run_stays_spoiled(job: OracleJob, repair: str) -> None:
+    """Putting the bytes back and running again does not make the input right."""
     job.oracle("sh", "-c", "chmod u+w {fixture}; echo other >{fixture}; exit 3", options=OPEN)
     spoiled = job.record().oracle.fixture_sha256
     job.pin().write_bytes(PAYLOAD)
@@ -203,7 +203,7 @@ def test_o4_a_spoiled_run_stays_spoiled(job: Job, repair: str) -> None:
     assert job.record().oracle.egress == "open"
 
 
-def test_the_last_write_comes_from_memory(job: Job) -> None:
+def test_the_last_write_comes_from_memory(job: OracleJob) -> None:
     """Without a seal the oracle can edit its record; what it wrote is not believed, and spoils the run."""
     forge = (
         "import pathlib; path = pathlib.Path('freeze-gate/records/sorted.json');"
@@ -227,7 +227,7 @@ def test_the_last_write_comes_from_memory(job: Job) -> None:
         "echo x >freeze-gate/records/sorted.json",
     ],
 )
-def test_whatever_the_oracle_does_to_the_bundle_the_record_says_false(job: Job, destroy: str) -> None:
+def test_whatever_the_oracle_does_to_the_bundle_the_record_says_false(job: OracleJob, destroy: str) -> None:
     """Without a seal the bundle can be torn down; nothing hangs, nothing is written through a link, nothing passes."""
     done = job.oracle("sh", "-c", destroy, options=OPEN)
     assert done.returncode == 1
@@ -236,7 +236,7 @@ def test_whatever_the_oracle_does_to_the_bundle_the_record_says_false(job: Job, 
     assert not list(job.folder.glob("outside/*"))
 
 
-def test_two_oracles_at_once_do_not_wash_a_fail_away(job: Job) -> None:
+def test_two_oracles_at_once_do_not_wash_a_fail_away(job: OracleJob) -> None:
     """One that fails and one that passes, side by side on one id, leave false."""
     slow = job.start("sh", "-c", "echo up; read line; exit 0", options=OPEN, stdin=-1)
     assert slow.stdout is not None
@@ -254,7 +254,7 @@ def test_a_bundle_that_a_seal_would_hide_is_not_run(tmp_path: Path) -> None:
     folder = Path("/run") / f"freeze-gate-test-{os.getpid()}"
     folder.mkdir()
     try:
-        job = new_job(folder)
+        job = make_oracle_job(folder)
         done = job.oracle("true", cwd=tmp_path, options=("--bundle", str(folder / "freeze-gate")))
         assert done.returncode == 3
         assert "below /run, which a seal hides" in done.stderr
@@ -263,7 +263,7 @@ def test_a_bundle_that_a_seal_would_hide_is_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "soon"])
-def test_a_time_limit_is_a_number_of_seconds_above_zero(job: Job, value: str) -> None:
+def test_a_time_limit_is_a_number_of_seconds_above_zero(job: OracleJob, value: str) -> None:
     """A bad `--timeout` is a usage error; nothing runs."""
     done = job.oracle("true", options=(f"--timeout={value}",))
     assert done.returncode == 2
@@ -271,8 +271,8 @@ def test_a_time_limit_is_a_number_of_seconds_above_zero(job: Job, value: str) ->
     assert job.record() == Record("sorted", job.record().fixture_sha256, job.record().fixture_path, None, None)
 
 
-def test_a_command_is_required(job: Job) -> None:
+def test_a_command_is_required(job: OracleJob) -> None:
     """Without a command the usage is shown, with exit code 2."""
-    done = subprocess.run(command(), cwd=job.folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(oracle_command(), cwd=job.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "CMD" in done.stderr

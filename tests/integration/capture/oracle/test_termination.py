@@ -1,25 +1,25 @@
 """What ends with the oracle: everything it left behind, whoever dies first, and whatever it calls itself."""
 
+import os
 import signal
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence.contradictions import contradictions
-from freeze_gate.evidence.record import read_record
-from tests.support.oracle_job import Job, gone, named, new_job, unique_seconds
+from tests.support.oracle_job import OracleJob, find_processes, make_oracle_job, unique_seconds, wait_until_gone
 
+ROOT = Path(__file__).parents[4]
 OPEN = ("--allow-egress",)
 Options = tuple[str, ...]
 BOTH = pytest.mark.parametrize("options", [(), OPEN], ids=["sealed", "open"])
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> OracleJob:
     """Return a folder with one pin."""
-    return new_job(tmp_path)
+    return make_oracle_job(tmp_path)
 
 
 @pytest.fixture
@@ -38,51 +38,51 @@ def mark() -> str:
     ],
     ids=["in the background", "as a daemon", "deaf to signals"],
 )
-def test_nothing_that_the_command_left_behind_goes_on(job: Job, mark: str, options: Options, leave: str) -> None:
+def test_nothing_that_the_command_left_behind_goes_on(job: OracleJob, mark: str, options: Options, leave: str) -> None:
     """A process in the background, a daemon and one that ignores signals end with the command."""
     done = job.oracle("sh", "-c", leave.replace("{mark}", mark) + "\nexit 6", options=options)
     assert done.returncode == 6, done.stderr
-    assert not named(mark)
+    assert not find_processes(mark)
 
 
 @BOTH
-def test_the_time_limit_ends_children_too(job: Job, mark: str, options: Options) -> None:
+def test_the_time_limit_ends_children_too(job: OracleJob, mark: str, options: Options) -> None:
     """At the time limit the whole family ends, not only the command."""
     done = job.oracle("sh", "-c", f"setsid sleep {mark} & sleep {mark}", options=("--timeout", "0.5", *options))
     assert done.returncode == 124
-    assert not named(mark)
+    assert not find_processes(mark)
 
 
 @BOTH
-def test_o5_a_killed_supervisor_leaves_false_and_nothing_running(job: Job, mark: str, options: Options) -> None:
-    """O5: SIGKILL of the supervisor ends the oracle, and the record on disk says false, `crashed`."""
+def test_a_killed_launcher_leaves_false_and_nothing_running(job: OracleJob, mark: str, options: Options) -> None:
+    """SIGKILL of the launcher ends the oracle, and the record on disk says false, `crashed`."""
     running = job.start("sh", "-c", f"echo up; setsid sleep {mark} & sleep {mark}", options=options)
     assert running.stdout is not None
     assert running.stdout.readline() == "up\n"
     running.kill()
     running.communicate()
-    assert gone(f"sleep {mark}")
+    assert wait_until_gone(f"sleep {mark}")
     _says_crashed(job)
 
 
 @BOTH
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_cancelled_run_ends_the_command_first(job: Job, mark: str, options: Options, number: int) -> None:
+def test_a_cancelled_run_ends_the_command_first(job: OracleJob, mark: str, options: Options, number: int) -> None:
     """Ctrl-C and a runner's signals: the command is gone before we are, the record says false, the code is 128+n."""
     running = job.start("sh", "-c", f"trap '' INT TERM HUP; echo up; sleep {mark}", options=options)
     assert running.stdout is not None
     assert running.stdout.readline() == "up\n"
     running.send_signal(number)
-    _, said = running.communicate(timeout=60)
+    _, stderr = running.communicate(timeout=60)
     assert running.returncode == 128 + number
-    assert not named(f"sleep {mark}")
-    assert "Traceback" not in said
+    assert not find_processes(f"sleep {mark}")
+    assert "Traceback" not in stderr
     _says_crashed(job)
 
 
-def test_a_signal_that_the_caller_ignores_stays_ignored(job: Job) -> None:
+def test_a_signal_that_the_caller_ignores_stays_ignored(job: OracleJob) -> None:
     """Under nohup a hang-up ends nothing."""
-    running = job.start("sh", "-c", "echo up; read line", stdin=subprocess.PIPE, preexec_fn=_deaf)
+    running = job.start("sh", "-c", "echo up; read line", stdin=subprocess.PIPE, preexec_fn=_ignore_hangup)
     assert running.stdout is not None
     assert running.stdout.readline() == "up\n"
     running.send_signal(signal.SIGHUP)
@@ -92,17 +92,17 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(job: Job) -> None:
 
 
 @BOTH
-def test_o5_an_oracle_that_kills_its_parent_has_crashed(job: Job, mark: str, options: Options) -> None:
-    """O5: whatever the parent is, killing it is no way to a verdict, and not a way to live on."""
+def test_an_oracle_that_kills_its_parent_has_crashed(job: OracleJob, mark: str, options: Options) -> None:
+    """An oracle that kills its parent process gets no verdict by it, and does not live on."""
     done = job.oracle("sh", "-c", f"kill -9 $PPID; sleep {mark}", options=options)
     assert done.returncode == 137
-    assert not named(mark)
+    assert not find_processes(mark)
     assert (job.record().oracle_passed, job.record().oracle.outcome) == (False, "crashed")
 
 
 @BOTH
-def test_o5_an_oracle_that_kills_whatever_it_can_has_not_passed(job: Job, mark: str, options: Options) -> None:
-    """O5: killing every ancestor up to the supervisor leaves false, `crashed`."""
+def test_an_oracle_that_kills_whatever_it_can_has_not_passed(job: OracleJob, mark: str, options: Options) -> None:
+    """Killing every ancestor up to the launcher leaves false, `crashed`."""
     hunt = (
         "import os, signal, subprocess\n"
         "def parent(pid): return int(open(f'/proc/{pid}/stat').read().rpartition(') ')[2].split()[1])\n"
@@ -116,50 +116,55 @@ def test_o5_an_oracle_that_kills_whatever_it_can_has_not_passed(job: Job, mark: 
     assert done.returncode != 0
     _says_crashed(job)
     if not options:  # inside the seal nobody else was in reach
-        assert gone(f"sleep {mark}")
-    for pid in named(f"sleep {mark}"):
+        assert wait_until_gone(f"sleep {mark}")
+    for pid in find_processes(f"sleep {mark}"):
         subprocess.run(["kill", "-9", str(pid)], check=True)
 
 
-def test_o5_the_keeper_s_end_is_noticed(job: Job, mark: str) -> None:
-    """Outside a seal an oracle can kill what keeps it: the supervisor sees it, and ends what is left."""
+def test_a_killed_supervisor_is_noticed(job: OracleJob, mark: str) -> None:
+    """Without a seal an oracle can kill the supervisor: the launcher notices, and kills what is left."""
     hunt = (
         "import os, signal, subprocess, time\n"
-        "keeper = int(open(f'/proc/{os.getppid()}/stat').read().rpartition(') ')[2].split()[1])\n"
+        "supervisor = int(open(f'/proc/{os.getppid()}/stat').read().rpartition(') ')[2].split()[1])\n"
         f"subprocess.Popen(['sleep', '{mark}'], start_new_session=True)\n"
-        "os.kill(keeper, signal.SIGKILL)\n"
+        "os.kill(supervisor, signal.SIGKILL)\n"
         "time.sleep(60)\n"
     )
     done = job.python(hunt, options=OPEN)
     assert done.returncode == 137
     assert "the sandbox supervisor was killed, from outside or by the oracle" in done.stderr
-    assert not named(mark)
+    assert not find_processes(mark)
     _says_crashed(job)
 
 
-@pytest.mark.parametrize("share", range(8))
-def test_o5_killed_at_any_moment_the_record_is_whole_and_never_true(job: Job, mark: str, share: int) -> None:
-    """SIGKILL at many moments of a run: the record is readable, null before the start, then false; never true."""
-    for moment in range(share, 64, 8):
-        before = job.record()
-        running = job.start("sh", "-c", f"sleep {mark}", start_new_session=True)
-        time.sleep(moment * 0.01)
-        running.kill()
-        running.communicate()
-        record = read_record((job.folder / "freeze-gate/records/sorted.json").read_bytes(), "sorted")
-        assert not contradictions(record)
-        assert record.oracle_passed in ({None, False} if before.oracle_passed is None else {False})
-        if record.oracle_passed is False:
-            assert record.oracle.outcome == "crashed"
-    assert gone(f"sleep {mark}")
+@pytest.mark.parametrize(("way", "least"), [("steps", 30), ("moments", 24)])
+def test_a_run_killed_at_any_moment_leaves_a_whole_record_that_is_never_true(
+    tmp_path: Path, mark: str, way: str, least: int
+) -> None:
+    """The record is readable; it is null before the command starts, then false. Nothing goes on running."""
+    killer = [sys.executable, "-m", "tests.support.oracle_killer", way, mark]
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(killer, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= least
+    assert wait_until_gone(f"sleep {mark}")
+
+
+def test_after_a_killed_run_another_one_works(job: OracleJob, mark: str) -> None:
+    """A run that was killed leaves no lock behind; the next one runs, and the record stays false."""
+    running = job.start("sh", "-c", f"echo up; sleep {mark}")
+    assert running.stdout is not None
+    assert running.stdout.readline() == "up\n"
+    running.kill()
+    running.communicate()
     assert job.oracle("true").returncode == 0
-    assert job.record().oracle_passed in {True, False}
+    assert (job.record().oracle_passed, job.record().oracle.runs) == (False, 2)
 
 
-def _says_crashed(job: Job) -> None:
+def _says_crashed(job: OracleJob) -> None:
     record = job.record()
     assert (record.oracle_passed, record.oracle.outcome, record.oracle.runs) == (False, "crashed", 1)
 
 
-def _deaf() -> None:
+def _ignore_hangup() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

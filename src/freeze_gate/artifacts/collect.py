@@ -94,21 +94,25 @@ class Collector:
     def _is_complete(
         self, listing: Sequence[Artifact], run_id: int, selectors: Sequence[ArtifactSelector], minimum: int
     ) -> bool:
-        """Whether a listing has enough candidates of each name, the newest ones of the run's latest attempt."""
+        """Whether a listing has enough candidates of each name, the newest ones of the run's latest attempt.
+
+        A name that fits a given id, or says one attempt, is not asked for the latest attempt.
+        """
         names = [str(selector.name) for selector in selectors if not selector.artifact_id]
         groups = [group for name in names for group in group_by_name(name, (FIRST,), listing)]
         if any(len(group.candidates) < minimum for group in groups):
             return False
         ids = {selector.artifact_id for selector in selectors}
-        by_name = (group for group in groups if not any(one.artifact.id in ids for one in group.candidates))
-        return all(self._is_of_latest_attempt(group, run_id) for group in by_name)
-
-    def _is_of_latest_attempt(self, group: CandidateGroup, run_id: int) -> bool:
-        """Whether the newest candidate is of the run's latest attempt, as far as that is known."""
-        newest, latest = group.candidates[0], self._attempts.known_latest(run_id)
-        if newest.attempt and ATTEMPT not in group.label:  # the input names this one attempt
-            return True
-        return latest is None or self._attempts.attempt_of(newest, run_id) in (None, latest)
+        latest = self._attempts.known_latest(run_id)
+        for group in groups:
+            newest = group.candidates[0]
+            fits_id = any(candidate.artifact.id in ids for candidate in group.candidates)
+            says_one_attempt = newest.attempt and ATTEMPT not in group.label
+            if latest is None or fits_id or says_one_attempt:
+                continue
+            if self._attempts.attempt_of(newest, run_id) not in (None, latest):
+                return False
+        return True
 
     def _group(self, first: ArtifactSelector, rerun: ArtifactSelector, listings: Listings) -> list[CandidateGroup]:
         """Group the candidates of both sides.

@@ -7,8 +7,8 @@ else what the record says. Where the order and the attempts disagree, nothing is
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from freeze_gate.errors import UsageError
@@ -80,10 +80,6 @@ class Selection(NamedTuple):
     fault: Fault | None = None
 
 
-class AmbiguousError(Exception):
-    """Several candidates fit, and nothing says which one is meant."""
-
-
 # ---- from a name or an id to groups of candidates --------------------------------------------------------------------
 
 
@@ -100,8 +96,15 @@ def group_by_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]
         if matched := match(artifact):
             label, attempt = matched
             candidates.setdefault(label, []).append(Candidate(artifact, attempt))
+    if not candidates:
+        hint = " (only * and ? are wildcards)" if "[" in name else ""
+        detail = (
+            f"no artifact named {name}{hint} in the run: the job uploaded none, it was deleted, or the token lacks "
+            "`actions: read`"
+        )
+        return [CandidateGroup(name, sides, (), fault=_missing(detail))]
     groups = [_group(label, sides, candidates[label]) for label in sorted(candidates)]
-    return _with_siblings(groups, listing) or [CandidateGroup(name, sides, (), fault=_no_match(name))]
+    return _with_siblings(groups, listing)
 
 
 def group_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> CandidateGroup:
@@ -182,28 +185,20 @@ def _without_copies(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(distinct)
 
 
-def _no_match(name: str) -> Fault:
-    hint = " (only * and ? are wildcards)" if "[" in name else ""
-    return _missing(
-        f"no artifact named {name}{hint} in the run: the job uploaded none, it was deleted, or the token lacks "
-        "`actions: read`"
-    )
-
-
-def _with_siblings(groups: Sequence[CandidateGroup], listing: Iterable[Artifact]) -> list[CandidateGroup]:
+def _with_siblings(groups: Iterable[CandidateGroup], listing: Iterable[Artifact]) -> list[CandidateGroup]:
     """Add the artifacts that have a candidate's name in any attempt, even if the input names only one attempt."""
     named: dict[str, list[Candidate]] = {}
     for artifact in listing:
         label, attempt = _split_attempt(artifact)
         named.setdefault(label, []).append(Candidate(artifact, attempt))
-    return [group._replace(siblings=_siblings(group, named)) for group in groups]
-
-
-def _siblings(group: CandidateGroup, named: Mapping[str, Sequence[Candidate]]) -> tuple[Candidate, ...]:
-    siblings: dict[int, Candidate] = {}
-    for label in {_split_attempt(candidate.artifact)[0]: None for candidate in group.candidates}:
-        siblings |= {sibling.artifact.id: sibling for sibling in named.get(label, ())}
-    return tuple((siblings | {candidate.artifact.id: candidate for candidate in group.candidates}).values())
+    with_siblings = []
+    for group in groups:
+        siblings = {candidate.artifact.id: candidate for candidate in group.candidates}
+        for label in dict.fromkeys(_split_attempt(candidate.artifact)[0] for candidate in group.candidates):
+            for sibling in named.get(label, ()):
+                siblings.setdefault(sibling.artifact.id, sibling)
+        with_siblings.append(group._replace(siblings=tuple(siblings.values())))
+    return with_siblings
 
 
 # ---- from a group to one artifact for each side ----------------------------------------------------------------------
@@ -230,31 +225,29 @@ def select(group: CandidateGroup, attempt_of: AttemptOf, latest_attempt: int | N
         return [Selection(side, group.label, fault=group.fault) for side in group.sides]
     if len(group.candidates) == 1:
         return _select_only_one(group, attempt_of, latest_attempt)
-    try:
-        newest = list(islice(_newest_of_each_attempt(group, attempt_of), len(group.sides)))
-    except AmbiguousError as error:
-        fault = Fault("artifact-ambiguous", f"{error}: {_list(group.candidates)}")
+    ambiguity = _ambiguity(group.candidates[: len(group.sides) + 1], attempt_of)
+    if ambiguity:
+        listed = abbreviate(group.candidates, _MAX_LISTED, _describe)
+        fault = Fault("artifact-ambiguous", f"{ambiguity}: {', '.join(listed)}")
         return [Selection(side, group.label, fault=fault) for side in group.sides]
-    return [
-        Selection(side, group.label, candidate) for side, candidate in zip(reversed(group.sides), newest, strict=True)
-    ]
+    newest_first = zip(reversed(group.sides), group.candidates, strict=False)
+    return [Selection(side, group.label, candidate) for side, candidate in newest_first]
 
 
-def _newest_of_each_attempt(group: CandidateGroup, attempt_of: AttemptOf) -> Iterator[Candidate]:
-    """Yield a candidate once it is certain that the next one is of an earlier attempt. Raises `AmbiguousError`."""
-    with_attempts = ((candidate, attempt_of(candidate)) for candidate in group.candidates)
-    for (newer, attempt), (older, attempt_before) in pairwise(with_attempts):
+def _ambiguity(newest_first: Sequence[Candidate], attempt_of: AttemptOf) -> str | None:
+    """Return why it is not certain that each candidate is of a later attempt than the next one."""
+    attempts = [attempt_of(candidate) for candidate in newest_first]
+    for (newer, attempt), (older, attempt_before) in pairwise(zip(newest_first, attempts, strict=True)):
         if attempt is None or attempt_before is None:
-            raise AmbiguousError("the attempt of one of them is unknown")
+            return "the attempt of one of them is unknown"
         if attempt == attempt_before:
-            raise AmbiguousError("two are of one attempt")
+            return "two are of one attempt"
         if attempt < attempt_before:
-            raise AmbiguousError("their records and their times disagree")
+            return "their records and their times disagree"
         times = newer.artifact.created_at, older.artifact.created_at
         if newer.attempt is None and (None in times or times[0] == times[1]):
-            raise AmbiguousError("they were created in the same second")
-        yield newer
-    yield group.candidates[-1]
+            return "they were created in the same second"
+    return None
 
 
 def _select_only_one(group: CandidateGroup, attempt_of: AttemptOf, latest_attempt: int | None) -> list[Selection]:
@@ -298,8 +291,5 @@ def _missing(detail: str) -> Fault:
     return Fault("artifact-missing", detail)
 
 
-def _list(candidates: Sequence[Candidate]) -> str:
-    def show(candidate: Candidate) -> str:
-        return f"{candidate.artifact.id} of {candidate.artifact.created_at or 'unknown time'}"
-
-    return ", ".join(abbreviate(candidates, _MAX_LISTED, show))
+def _describe(candidate: Candidate) -> str:
+    return f"{candidate.artifact.id} of {candidate.artifact.created_at or 'unknown time'}"

@@ -66,7 +66,7 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
     return word
 
 
-def gate(github: Standin, repository: Repository, run: Run, folder: Path) -> Ended:
+def gate(github: Standin, repository: Repository, run: Run, folder: Path, *, wait_seconds: int = 120) -> Ended:
     """Run the action's entry point as the runner does for a pull request's job."""
     folder.mkdir(parents=True, exist_ok=True)
     event, summary, outputs = (folder / name for name in ("event.json", "summary.md", "outputs.txt"))
@@ -82,6 +82,7 @@ def gate(github: Standin, repository: Repository, run: Run, folder: Path) -> End
             "INPUT_FIRST-ARTIFACT": "first",
             "INPUT_RERUN-ARTIFACT": "rerun",
             "INPUT_GITHUB-TOKEN": github.token,
+            "INPUT_WAIT-SECONDS": str(wait_seconds),
             "GITHUB_ACTIONS": "true",
             "GITHUB_API_URL": github.url,
             "GITHUB_EVENT_NAME": "pull_request",

@@ -35,9 +35,9 @@ class Stage(NamedTuple):
     run: Run
     folder: Path
 
-    def judge(self) -> Ended:
-        """Run the gate."""
-        return gate(self.github, self.repository, self.run, self.folder / "gate")
+    def judge(self, *, wait_seconds: int = 120) -> Ended:
+        """Run the gate, which may wait that long for what is not listed yet."""
+        return gate(self.github, self.repository, self.run, self.folder / "gate", wait_seconds=wait_seconds)
 
     def freeze(self, sha256: str, added: date, last: date) -> None:
         """Let a reviewer merge a freeze of these bytes; the label has done its work."""

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
+from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.zip import Member, craft
-from tests.support.gate_job import Capture, bundle, capture
 
 ATTEMPTS: Final = (("first", 1), ("rerun", 2))
 
@@ -24,7 +24,7 @@ class Sides(NamedTuple):
 
 def flake(attempt: int, fixture_id: str = "sorted-patch", pin: bytes = b'{"order": [1, 2, 3]}\n') -> Capture:
     """Return a capture whose first run lost its executing lane, and whose rerun passed."""
-    made = capture(attempt, fixture_id=fixture_id, pin=pin, oracle=attempt > 1 or None, transport=attempt > 1)
+    made = make_capture(attempt, fixture_id=fixture_id, pin=pin, oracle=attempt > 1 or None, transport=attempt > 1)
     return made.changed(run={"run_id": 4242, "run_attempt": 1})
 
 
@@ -60,7 +60,7 @@ def many(folder: Path, pairs: int) -> Sides:
         *(
             _stored(
                 folder / f"{name}-{pairs}.zip",
-                bundle(*(flake(attempt, f"fixture-{number:05}", pin) for number, pin in enumerate(pins))),
+                make_bundle(*(flake(attempt, f"fixture-{number:05}", pin) for number, pin in enumerate(pins))),
             )
             for name, attempt in ATTEMPTS
         )

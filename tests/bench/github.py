@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench.evidence import ATTEMPTS, flake
+from tests.builders.bundle import Capture, make_capture
+from tests.builders.record import OTHER_SAMPLE
 from tests.standin import Standin
 from tests.standin.faults import Fault
-from tests.support.gate_job import OTHER_SAMPLE, Capture, Job, capture
+from tests.support.gate_job import Job
 
 POLICY: Final = b"schema: freeze-gate/policy/1\nmax_freeze_days: 30\nrequire: {sealed_oracle: true}\n"
 PAIRS: Final[dict[str, tuple[Capture, Capture]]] = {
-    "property_miss": (capture(oracle=False), capture(oracle=False)),
-    "fixture_drift": (capture(oracle=False), capture(pin=OTHER_SAMPLE)),
+    "property_miss": (make_capture(oracle=False), make_capture(oracle=False)),
+    "fixture_drift": (make_capture(oracle=False), make_capture(pin=OTHER_SAMPLE)),
     "harness_flake": (flake(1), flake(2)),
-    "unclassified": (capture(oracle=False), capture()),
+    "unclassified": (make_capture(oracle=False), make_capture()),
 }
 SHARDS: Final = 256
 

@@ -1,72 +1,72 @@
-"""Bundles as bytes: a record with its pin, as a mapping that a test may spoil, and the files that hold them."""
+"""Bundles: what a capture leaves, the files of a bundle, and its zip."""
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, NamedTuple
 
+from freeze_gate.evidence.record import Record, encode_record
+from tests.builders.record import SAMPLE, change_record, make_record
 from tests.builders.zip import make_zip
-
-SAMPLE: Final = b'{"sorted": [1, 2, 3]}\n'
-OUTCOMES: Final = {True: ("passed", 0), False: ("failed", 1), None: ("not_run", None)}
 
 Files = dict[str, bytes]
 
 
-def record(
+class Capture(NamedTuple):
+    """A record with the bytes that it pins; the bytes are None where it pins none."""
+
+    record: Record
+    pin: bytes | None
+
+    def changed(self, **changes: Any) -> "Capture":
+        """Return the capture with a changed record (`change_record`)."""
+        return self._replace(record=change_record(self.record, **changes))
+
+
+def make_capture(
+    attempt: int = 1,
+    *,
     fixture_id: str = "sorted-patch",
     pin: bytes | None = SAMPLE,
-    *,
-    oracle_passed: bool | None = True,
-    transport_ok: bool | None = True,
-    attempt: int = 1,
-    suffix: str = ".json",
-    **changed: Any,
-) -> dict[str, Any]:
-    """Return a record that says these things; what is `changed` replaces a key, or is merged into a detail object."""
-    sha256 = None if pin is None else hashlib.sha256(pin).hexdigest()
-    outcome, exit_code = OUTCOMES[oracle_passed]
-    made: dict[str, Any] = {
-        "schema": "freeze-gate/record/1",
-        "fixture_id": fixture_id,
-        "fixture_sha256": sha256,
-        "fixture_path": sha256 and f"fixtures/{sha256}{suffix}",
-        "oracle_passed": oracle_passed,
-        "transport_ok": transport_ok,
-        "transport": {"status_code": 200, "retry_count": 0, "fault": "connection" if transport_ok is False else None},
-        "oracle": {"outcome": outcome, "exit_code": exit_code, "fixture_sha256": sha256, "egress": "sealed"},
-        "run": {
-            "repository": "octo-org/widgets",
-            "run_id": 4242,
-            "run_attempt": attempt,
-            "commit": "c" * 40,
-            "capture_id": hashlib.sha256(f"{fixture_id} {attempt}".encode()).hexdigest()[:32],
-        },
-    }
-    for name, value in changed.items():
-        made[name] = {**made[name], **value} if isinstance(value, dict) and name in made else value
-    return made
+    oracle: bool | None = True,
+    transport: bool | None = True,
+    run_id: int = 4242,
+) -> Capture:
+    """Return what a capture of one attempt leaves; each call is another capture."""
+    record = make_record(fixture_id, pin, oracle=oracle, transport=transport, attempt=attempt, run_id=run_id)
+    return Capture(change_record(record, run={"capture_id": secrets.token_hex(16)}), pin)
 
 
-def files(*records: Mapping[str, Any], pins: tuple[bytes, ...] = (SAMPLE,), suffix: str = ".json") -> Files:
+def make_bundle(*captures: Capture, root: str = "freeze-gate/") -> bytes:
+    """Zip captures as an upload step does."""
+    members: Files = {}
+    for record, pin in captures:
+        members[f"records/{record.fixture_id}.json"] = encode_record(record)
+        if pin is not None and record.fixture_path:
+            members[record.fixture_path] = pin
+    return make_zip(members, root)
+
+
+def make_files(*records: Mapping[str, Any], pins: tuple[bytes, ...] = (SAMPLE,), suffix: str = ".json") -> Files:
     """Return the files of a bundle, by their paths below its folder."""
-    made = {f"fixtures/{hashlib.sha256(pin).hexdigest()}{suffix}": pin for pin in pins}
-    for each in records:
-        made[f"records/{each['fixture_id']}.json"] = json.dumps(each, indent=1).encode() + b"\n"
-    return made
+    files = {f"fixtures/{hashlib.sha256(pin).hexdigest()}{suffix}": pin for pin in pins}
+    for record in records:
+        files[f"records/{record['fixture_id']}.json"] = json.dumps(record, indent=1).encode() + b"\n"
+    return files
 
 
-def write(folder: Path, made: Files) -> Path:
-    """Write files below a folder."""
-    for name, content in made.items():
+def write_files(folder: Path, files: Files) -> Path:
+    """Write files below a folder, and return the folder."""
+    for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder
 
 
-def zipped(path: Path, made: Files, root: str = "freeze-gate/") -> Path:
-    """Write files into a zip as the uploader does."""
-    path.write_bytes(make_zip(made, root))
+def write_zip(path: Path, files: Files, root: str = "freeze-gate/") -> Path:
+    """Write files into a zip, and return its path."""
+    path.write_bytes(make_zip(files, root))
     return path

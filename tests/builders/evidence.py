@@ -4,22 +4,20 @@ from datetime import date
 from typing import Any, Final
 
 from freeze_gate.evidence.digest import Observed, Sha256
-from freeze_gate.evidence.record import LengthChecks, Oracle, Record, Run, Sampler, Transport
+from freeze_gate.evidence.record import LengthChecks, Sampler
 from freeze_gate.evidence.side import Artifact, Pair, Side, Source
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.context import View
 from freeze_gate.verdict.models import Case
+from tests.builders.record import REPOSITORY, change_record, make_record
 
 X: Final = Sha256.of(b"x")
 Y: Final = Sha256.of(b"y")
 TODAY: Final = date(2026, 11, 29)
-REPOSITORY: Final = "octo-org/widgets"
 VIEW: Final = View(repository=REPOSITORY, docs="https://github.com/octo-org/freeze-gate")
 
-_OUTCOMES: Final = {True: ("passed", 0), False: ("failed", 1), None: ("not_run", None)}
 
-
-def side(
+def make_side(
     attempt: int,
     *,
     fixture_id: str = "sorted-patch",
@@ -28,34 +26,16 @@ def side(
     transport: bool | None = True,
 ) -> Side:
     """Return what one attempt of run 4242 shows."""
-    outcome, exit_code = _OUTCOMES[oracle]
-    whole = transport is not False
-    record = Record(
-        fixture_id=fixture_id,
-        fixture_sha256=pin,
-        fixture_path=f"fixtures/{pin}.json" if pin else None,
-        oracle_passed=oracle,
-        transport_ok=transport,
-        transport=Transport(
-            status_code=200,
-            timed_out=False,
-            retry_count=attempt - 1,
-            fault=None if whole else "connection",
-            pin_complete=True,
-            bytes_received=1841,
-            bytes_declared=1841,
-            checks=LengthChecks(min_bytes=100),
-        ),
-        oracle=Oracle(outcome, exit_code, fixture_sha256=pin, egress="sealed", egress_attempts=0, runs=1),
-        run=Run(
-            repository=REPOSITORY,
-            run_id=4242,
-            run_attempt=attempt,
-            job="agent-patch",
-            commit="c" * 40,
-            capture_id=f"{attempt:032x}",
-            recorded_at="2026-11-29T12:00:00Z",
-        ),
+    record = change_record(
+        make_record(fixture_id, pin, oracle=oracle, transport=transport, attempt=attempt),
+        transport={
+            "timed_out": False,
+            "retry_count": attempt - 1,
+            "bytes_received": 1841,
+            "bytes_declared": 1841,
+            "checks": LengthChecks(min_bytes=100),
+        },
+        run={"capture_id": f"{attempt:032x}", "recorded_at": "2026-11-29T12:00:00Z"},
         sampler=Sampler("octo/model-1", Y),
     )
     artifact = Artifact(
@@ -69,20 +49,22 @@ def side(
     return Side(source, record, Sha256.of(repr(record).encode()), Observed(pin, 1841) if pin else None)
 
 
-def pair(
+def make_pair(
     first: dict[str, Any] | None = None, rerun: dict[str, Any] | None = None, fixture_id: str = "sorted-patch"
 ) -> Pair:
     """Return a green pair of attempts 1 and 2, but for what is given of either side."""
     return Pair(
-        fixture_id, side(1, fixture_id=fixture_id, **first or {}), side(2, fixture_id=fixture_id, **rerun or {})
+        fixture_id,
+        make_side(1, fixture_id=fixture_id, **first or {}),
+        make_side(2, fixture_id=fixture_id, **rerun or {}),
     )
 
 
-FLAKE: Final = pair({"oracle": None, "transport": False})
-MISS: Final = pair({"oracle": False}, {"oracle": False})
-DRIFT: Final = pair({"oracle": False}, {"pin": Y})
-SPLIT: Final = pair({"oracle": False})
-UNPROVEN: Final = pair({"oracle": None, "transport": False}, {"oracle": None})
+FLAKE: Final = make_pair({"oracle": None, "transport": False})
+MISS: Final = make_pair({"oracle": False}, {"oracle": False})
+DRIFT: Final = make_pair({"oracle": False}, {"pin": Y})
+SPLIT: Final = make_pair({"oracle": False})
+UNPROVEN: Final = make_pair({"oracle": None, "transport": False}, {"oracle": None})
 
 FREEZE: Final = Freeze(
     fixture_id="sorted-patch",
@@ -96,7 +78,7 @@ FREEZE: Final = Freeze(
 )
 
 
-def case(*pairs: Pair, **facts: Any) -> Case:
+def make_case(*pairs: Pair, **facts: Any) -> Case:
     """Return the case that the gate would make of some pairs on the day that the tests take for today."""
     given = {"github_metadata": True, "today": TODAY, "repository": REPOSITORY, "pull_request": 12, **facts}
     return Case(pairs=pairs, **given)

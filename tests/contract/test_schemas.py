@@ -21,7 +21,19 @@ from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import GREEN, Case
 from freeze_gate.verdict.table import RULES, FailureClass
-from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, X, case, pair, side
+from tests.builders.evidence import (
+    DRIFT,
+    FLAKE,
+    FREEZE,
+    MISS,
+    SPLIT,
+    TODAY,
+    UNPROVEN,
+    X,
+    make_case,
+    make_pair,
+    make_side,
+)
 
 FOLDER = Path(__file__).parents[2] / "src" / "freeze_gate" / "schemas"
 SCHEMAS = {path.name.partition(".")[0]: json.loads(path.read_bytes()) for path in FOLDER.glob("*.json")}
@@ -30,7 +42,7 @@ REGISTRY: Registry[Any] = Registry().with_resources(
 )
 VALIDATORS = {name: Draft202012Validator(schema, registry=REGISTRY) for name, schema in SCHEMAS.items()}
 
-RECORD = json.loads(encode_record(side(1).record or Record("", None, None, None, None)))
+RECORD = json.loads(encode_record(make_side(1).record or Record("", None, None, None, None)))
 POLICY = {
     "schema": "freeze-gate/policy/1",
     "max_freeze_days": 30,
@@ -244,17 +256,17 @@ def test_schema_and_reader_agree_on_any_mixture(data: st.DataObject) -> None:
 def every_case() -> list[Case]:
     """Return cases of every class, with everything in them that a case can hold."""
     lost = Pair(None, Side(Source("a", fault=Fault("archive-invalid", "it is no zip"))), Side(Source("b")))
-    bare = Pair("a", Side(Source("a"), fault=Fault("record-missing", "it is not there")), side(2, fixture_id="a"))
+    bare = Pair("a", Side(Source("a"), fault=Fault("record-missing", "it is not there")), make_side(2, fixture_id="a"))
     read = PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=7)), fixtures_days=90), "a" * 40)
     unusable = PolicyReading("unusable", problems=("p:1: schema: is required",))
-    other_attempts = (Other("sorted-patch", side(3, oracle=False)), Other(None, Side(Source("c"))))
-    cases = [case(each) for each in (pair(), FLAKE, MISS, DRIFT, SPLIT, UNPROVEN, lost, bare)]
-    cases += [case(FLAKE, policy=policy) for policy in (read, unusable, PolicyReading("absent"))]
-    cases += [case(FLAKE, policy=read, today=day) for day in (FREEZE.added, FREEZE.expires, date(2027, 1, 1))]
+    other_attempts = (Other("sorted-patch", make_side(3, oracle=False)), Other(None, Side(Source("c"))))
+    cases = [make_case(each) for each in (make_pair(), FLAKE, MISS, DRIFT, SPLIT, UNPROVEN, lost, bare)]
+    cases += [make_case(FLAKE, policy=policy) for policy in (read, unusable, PolicyReading("absent"))]
+    cases += [make_case(FLAKE, policy=read, today=day) for day in (FREEZE.added, FREEZE.expires, date(2027, 1, 1))]
     cases += [
-        case(UNPROVEN, policy=read),
-        case(FLAKE, other_attempts=other_attempts),
-        case(MISS, DRIFT, lost, expected=("*", "x")),
+        make_case(UNPROVEN, policy=read),
+        make_case(FLAKE, other_attempts=other_attempts),
+        make_case(MISS, DRIFT, lost, expected=("*", "x")),
     ]
     return [*cases, Case(github_metadata=False, pairs=(FLAKE,), today=TODAY, fail_on="never")]
 

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from tests.support.gate_job import OTHER_SAMPLE, Capture, capture
+from tests.builders.bundle import Capture, make_capture
+from tests.builders.record import OTHER_SAMPLE
 
 FIXTURE_ID = "sorted-patch"
 
@@ -18,12 +19,12 @@ class Example(NamedTuple):
     exit_code: int = 1
 
 
-_PASSED, _FAILED, _DROPPED = capture(), capture(oracle=False), capture(oracle=None, transport=False)
+_PASSED, _FAILED, _DROPPED = make_capture(), make_capture(oracle=False), make_capture(oracle=None, transport=False)
 
 EXAMPLES = {
-    "property_miss": Example(_FAILED, capture(oracle=False), "property_miss", "both-oracles-failed"),
-    "fixture_drift": Example(_FAILED, capture(pin=OTHER_SAMPLE), "fixture_drift", "digests-differ"),
+    "property_miss": Example(_FAILED, make_capture(oracle=False), "property_miss", "both-oracles-failed"),
+    "fixture_drift": Example(_FAILED, make_capture(pin=OTHER_SAMPLE), "fixture_drift", "digests-differ"),
     "harness_flake": Example(_DROPPED, _PASSED, "harness_flake", "transport-fault", freeze_allowed=True),
     "unclassified": Example(_FAILED, _PASSED, "unclassified", "split-oracle"),
-    "green": Example(_PASSED, capture(), "unclassified", "green", exit_code=0),
+    "green": Example(_PASSED, make_capture(), "unclassified", "green", exit_code=0),
 }

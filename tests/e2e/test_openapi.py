@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from tests.builders.bundle import make_capture
+from tests.builders.record import OTHER_SAMPLE
 from tests.standin import Grant, Standin
-from tests.support.gate_job import OTHER_SAMPLE, Job, capture
+from tests.support.gate_job import Job
 
 HERE = Path(__file__).parent
-MISS = (capture(oracle=False), capture(oracle=False))
-DRIFT = (capture(oracle=False), capture(pin=OTHER_SAMPLE))
-FLAKE = (capture(oracle=None, transport=False), capture())
+MISS = (make_capture(oracle=False), make_capture(oracle=False))
+DRIFT = (make_capture(oracle=False), make_capture(pin=OTHER_SAMPLE))
+FLAKE = (make_capture(oracle=None, transport=False), make_capture())
 CLASSES = {"property_miss": MISS, "fixture_drift": DRIFT, "harness_flake": FLAKE}
 
 
@@ -95,9 +97,9 @@ def test_attempts_that_only_their_times_tell_apart(job: Job) -> None:
     """The attempts' own times are asked for, and the listing is paged."""
     job.attempts(3)
     for number in range(130):
-        job.upload(f"noise-{number}", capture())
+        job.upload(f"noise-{number}", make_capture())
     for attempt in (1, 2, 3):
-        job.upload("capture", capture(attempt, oracle=False), attempt=attempt)
+        job.upload("capture", make_capture(attempt, oracle=False), attempt=attempt)
     assert job.gate(first_artifact="capture", rerun_artifact="capture").said[0] == "property_miss"
 
 

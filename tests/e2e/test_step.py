@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
+from tests.builders.bundle import make_bundle
+from tests.builders.record import COMMIT, SAMPLE
 from tests.e2e.evidence import EXAMPLES, FIXTURE_ID, Example
 from tests.e2e.step import Ended, Machine
 from tests.standin import Fault, Standin
-from tests.support.gate_job import COMMIT, SAMPLE, bundle
 
 REPOSITORY = "octo-org/widgets"
 HEAD = "c" * 40
@@ -31,7 +32,7 @@ class Scene:
         self.pull = self.repository.add_pull(head_sha=HEAD)
         self.workflow_run = self.repository.add_run(4242, head_sha=HEAD)
         self.ids = [
-            self.workflow_run.add_artifact(name, bundle(seen)).id
+            self.workflow_run.add_artifact(name, make_bundle(seen)).id
             for name, seen in (("first", example.first), ("rerun", example.rerun))
         ]
 

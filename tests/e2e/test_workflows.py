@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from freeze_gate import FailureClass
+from tests.builders.bundle import make_bundle, make_capture
 from tests.e2e.conftest import Docker
 from tests.e2e.evidence import EXAMPLES
 from tests.e2e.sampler import Sampler
 from tests.e2e.workflow import HERE, Occasion, Ran, Shop, commit
 from tests.standin import Standin
 from tests.standin.state import Repository, Run
-from tests.support.gate_job import bundle, capture
 from tests.support.recipes import RECIPES
 
 REPOSITORY = "octo-org/widgets"
@@ -171,8 +171,8 @@ def test_rerun_of_failed_jobs(checkout: Path, shop: Shop, github: Standin, repos
 
 def test_two_runs(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
     """A run of its own is compared with the run that a person names."""
-    seen = capture(pin=b"broken", oracle=False, run_id=4141).changed(run={"commit": _head_of(checkout)})
-    repository.add_run(4141, head_sha=HEAD).add_artifact("nightly-4141-1", bundle(seen))
+    seen = make_capture(pin=b"broken", oracle=False, run_id=4141).changed(run={"commit": _head_of(checkout)})
+    repository.add_run(4141, head_sha=HEAD).add_artifact("nightly-4141-1", make_bundle(seen))
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
         payload = {"inputs": {"first-run-id": "4141"}, "repository": _of(repository)}
@@ -232,7 +232,7 @@ def test_a_fork_gets_its_label_from_the_default_branch(
 
 def _upload(run: Run, example: str) -> None:
     for side, seen in zip(("first", "rerun"), EXAMPLES[example][:2], strict=True):
-        run.add_artifact(f"{side}-{run.id}-1", bundle(seen.changed(run={"run_id": run.id})))
+        run.add_artifact(f"{side}-{run.id}-1", make_bundle(seen.changed(run={"run_id": run.id})))
 
 
 def _workflow_run(run: Run) -> dict[str, Any]:

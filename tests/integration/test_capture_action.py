@@ -13,9 +13,10 @@ import yaml
 
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.evidence.record import Transport, encode_record
+from tests.builders.record import COMMIT
 from tests.builders.zip import zip_folder
 from tests.support.exact_server import ExactServer, answer, sized
-from tests.support.gate_job import COMMIT, Job, read_outputs
+from tests.support.gate_job import Job, read_outputs
 from tests.support.readme import blocks
 from tests.support.recording_clients import ID, record_in
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from freeze_gate import cli
-from tests.builders.bundle import record, zipped
+from tests.builders.bundle import Capture, make_bundle, make_capture, write_zip
+from tests.builders.record import make_mapping
 from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.integration.test_gate_trouble import policy
-from tests.support.gate_job import Capture, bundle, capture
 
 
 class Said(NamedTuple):
@@ -40,13 +40,13 @@ class Desk(NamedTuple):
     def zip(self, name: str, *captures: Capture) -> Path:
         """Write a zip."""
         path = self.folder / f"{name}.zip"
-        path.write_bytes(bundle(*captures))
+        path.write_bytes(make_bundle(*captures))
         return path
 
     def bundle(self, name: str, *captures: Capture) -> Path:
         """Write a folder."""
         path = self.folder / name
-        with zipfile.ZipFile(BytesIO(bundle(*captures))) as archive:
+        with zipfile.ZipFile(BytesIO(make_bundle(*captures))) as archive:
             archive.extractall(path)
         return path
 
@@ -198,8 +198,8 @@ def test_neither_requests_nor_yaml_is_imported(desk: Desk) -> None:
 
 def test_a_hundred_pairs_are_judged_by_the_worst(desk: Desk) -> None:
     """The four lines are those of the deciding pair."""
-    first = [capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
-    rerun = [capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
+    first = [make_capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
+    rerun = [make_capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
     said = desk.run("classify", desk.zip("first", *first), desk.bundle("rerun", *rerun))
     assert "failure_class=property_miss\n" in said.out
 
@@ -208,9 +208,11 @@ def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None
     """Records that are three times as long in ASCII; the four lines stand where they were asked for."""
     sides = []
     for attempt in (1, 2):
-        made = (record(f"f{n:03}", attempt=attempt, sampler={"model": "é" * 30_500}) for n in range(800))
+        made = (make_mapping(f"f{n:03}", attempt=attempt, sampler={"model": "é" * 30_500}) for n in range(800))
         payloads = {f"records/{each['fixture_id']}.json": json.dumps(each, ensure_ascii=False) for each in made}
-        sides.append(zipped(desk.folder / f"{attempt}.zip", {name: text.encode() for name, text in payloads.items()}))
+        sides.append(
+            write_zip(desk.folder / f"{attempt}.zip", {name: text.encode() for name, text in payloads.items()})
+        )
 
     printed = desk.run("classify", *sides, "--json")
     written = desk.run("classify", *sides, "--verdict-file", desk.folder / "v.json")
@@ -225,7 +227,7 @@ def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None
 def test_whoever_reads_no_more_of_the_document_gets_no_traceback(desk: Desk) -> None:
     """`| head -1`: what goes into a file is whole all the same."""
     sides = [
-        desk.zip(name, *(capture(attempt, fixture_id=f"f{number:03}") for number in range(300)))
+        desk.zip(name, *(make_capture(attempt, fixture_id=f"f{number:03}") for number in range(300)))
         for attempt, name in ((1, "first"), (2, "rerun"))
     ]
     words = [sys.executable, "-I", "-m", "freeze_gate", "classify", *sides, "--json", "--verdict-file", "v.json"]

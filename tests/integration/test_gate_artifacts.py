@@ -15,13 +15,15 @@ import pytest
 from freeze_gate import cli
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
+from tests.builders.bundle import Capture, make_bundle, make_capture
+from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
 from tests.integration.test_gate_classes import DRIFT, FLAKE, MISS
 from tests.standin import Fault, Standin
-from tests.support.gate_job import SAMPLE, Capture, Job, Outcome, bundle, capture
+from tests.support.gate_job import Job, Outcome
 from tests.support.verdict_comparison import only_evidence
 
-RERUN = capture()
+RERUN = make_capture()
 
 
 def with_first(job: Job, payload: bytes, **facts: Any) -> Outcome:
@@ -34,7 +36,7 @@ def with_first(job: Job, payload: bytes, **facts: Any) -> Outcome:
 @pytest.mark.parametrize("facts", [{"expired": True}, {"gone": True}], ids=["in the list", "by its status"])
 def test_an_expired_artifact_is_expired(job: Job, facts: dict[str, bool]) -> None:
     """A2: by the field and by 410, whose message carries a link more."""
-    outcome = with_first(job, bundle(FLAKE[0]), **facts)
+    outcome = with_first(job, make_bundle(FLAKE[0]), **facts)
 
     assert outcome.said == ("unclassified", False, "artifact-expired")
     assert outcome.code == 1
@@ -71,7 +73,7 @@ def test_a_token_of_a_netrc_does_not_replace_ours(job: Job, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("payload", "reason"),
     [
-        pytest.param(bundle(RERUN)[:-30], "archive-invalid", id="cut in half"),
+        pytest.param(make_bundle(RERUN)[:-30], "archive-invalid", id="cut in half"),
         pytest.param(b"not a zip at all", "archive-invalid", id="no zip"),
         pytest.param(b"", "archive-invalid", id="no byte"),
         pytest.param(make_zip({}), "record-missing", id="an empty zip"),
@@ -85,7 +87,7 @@ def test_what_holds_no_record_is_said_to(job: Job, payload: bytes, reason: str) 
 
 def test_bytes_that_are_not_the_published_ones_are_never_opened(job: Job) -> None:
     """A7: cut on the way, or replaced; a crafted archive is not even looked into."""
-    whole = bundle(capture())
+    whole = make_bundle(make_capture())
 
     outcome = with_first(job, b"PK" + os.urandom(100), digest=f"sha256:{Sha256.of(whole)}")
 
@@ -94,19 +96,19 @@ def test_bytes_that_are_not_the_published_ones_are_never_opened(job: Job) -> Non
 
 def test_zero_bytes_are_a_real_pin(job: Job) -> None:
     """A8, P5: and null beside them is missing."""
-    job.pair(capture(pin=b"", oracle=False), capture(pin=b"", oracle=False))
+    job.pair(make_capture(pin=b"", oracle=False), make_capture(pin=b"", oracle=False))
     outcome = job.gate()
     assert outcome.said == ("property_miss", False, "both-oracles-failed")
     assert outcome.lines["fixture_sha256"] == Sha256.of(b"")
 
     job.run.artifacts.clear()
-    job.pair(capture(pin=b""), capture(pin=None, oracle=None))
+    job.pair(make_capture(pin=b""), make_capture(pin=None, oracle=None))
     assert job.gate().said == ("unclassified", False, "digest-missing")
 
 
 def linked() -> bytes:
     """Return a zip with a link in it."""
-    packed = io.BytesIO(bundle(capture()))
+    packed = io.BytesIO(make_bundle(make_capture()))
     with zipfile.ZipFile(packed, "a") as archive:
         member = zipfile.ZipInfo("freeze-gate/fixtures/link")
         member.external_attr = 0o120777 << 16
@@ -116,7 +118,7 @@ def linked() -> bytes:
 
 def encrypted() -> bytes:
     """Return a zip whose members say that they are encrypted."""
-    payload = bytearray(bundle(capture()))
+    payload = bytearray(make_bundle(make_capture()))
     for mark, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
         place = payload.find(mark)
         while place >= 0:
@@ -174,14 +176,14 @@ def test_a_crafted_archive_is_refused_as_a_whole_and_nothing_is_written(
 def test_a_bundle_is_found_at_any_depth(job: Job, root: str) -> None:
     """A10: one path more in the upload step moves everything deeper."""
     for name, side in zip(("first", "rerun"), MISS, strict=True):
-        job.run.add_artifact(name, bundle(side, root=root))
+        job.run.add_artifact(name, make_bundle(side, root=root))
 
     assert job.gate().said == ("property_miss", False, "both-oracles-failed")
 
 
 def test_pins_that_the_uploader_skipped_are_missing_and_the_hint_says_why(job: Job) -> None:
     """A11: folders that begin with a dot."""
-    side = capture(oracle=False)
+    side = make_capture(oracle=False)
     record = side.record._replace(fixture_path=f".pins/{side.record.fixture_sha256}.json")
 
     outcome = with_first(job, make_zip({"freeze-gate/records/sorted-patch.json": encode_record(record)}))
@@ -232,9 +234,9 @@ def test_each_try_asks_for_a_fresh_link(job: Job) -> None:
 
 def test_converted_line_ends_are_neither_drift_nor_repaired(job: Job) -> None:
     """P6: the file is not what the record names."""
-    first = capture(pin=b"a\nb\n", oracle=False)
+    first = make_capture(pin=b"a\nb\n", oracle=False)
 
-    outcome = with_first(job, bundle(first._replace(pin=b"a\r\nb\r\n")))
+    outcome = with_first(job, make_bundle(first._replace(pin=b"a\r\nb\r\n")))
 
     assert outcome.said == ("unclassified", False, "fixture-digest-mismatch")
     assert outcome.lines["fixture_sha256"] == "missing"
@@ -277,8 +279,8 @@ def test_the_same_evidence_has_the_same_verdict_offline(
     pairs: list[tuple[Capture, Capture]] = [
         FLAKE,
         MISS,
-        (capture(pin=SAMPLE + b"x"), capture()),
-        (capture(), capture()),
+        (make_capture(pin=SAMPLE + b"x"), make_capture()),
+        (make_capture(), make_capture()),
     ]
     for first, rerun in pairs:
         job.run.artifacts.clear()

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
+from tests.builders.bundle import Capture, make_bundle, make_capture
+from tests.builders.record import OTHER_SAMPLE
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault
-from tests.support.gate_job import OTHER_SAMPLE, Capture, Job, Outcome, api_calls, bundle, capture
+from tests.support.gate_job import Job, Outcome, api_calls
 
 ONE_NAME = {"first_artifact": "bundle", "rerun_artifact": "bundle"}
 BY_ATTEMPT = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{attempt}"}
@@ -17,12 +19,12 @@ BY_ATTEMPT = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{a
 
 def dropped(attempt: int, **facts: Any) -> Capture:
     """Return a capture whose transport failed, so that nothing was checked."""
-    return capture(attempt, oracle=None, transport=False, **facts)
+    return make_capture(attempt, oracle=None, transport=False, **facts)
 
 
 def failed(attempt: int, **facts: Any) -> Capture:
     """Return a capture whose oracle failed."""
-    return capture(attempt, oracle=False, **facts)
+    return make_capture(attempt, oracle=False, **facts)
 
 
 def sides(outcome: Outcome) -> list[str]:
@@ -36,7 +38,7 @@ def test_the_rerun_is_the_newer_and_not_the_one_with_the_higher_id(job: Job) -> 
     job.run.attempts = ["2026-11-29T08:30:00Z", "2026-11-29T08:45:00Z"]
     job.environ["GITHUB_RUN_ATTEMPT"] = "2"
     old = job.upload("bundle", dropped(1), attempt=1, id=10338854604, created_at="2026-11-29T08:38:00Z")
-    new = job.upload("bundle", capture(2), attempt=2, id=10338734845, created_at="2026-11-29T08:49:00Z")
+    new = job.upload("bundle", make_capture(2), attempt=2, id=10338734845, created_at="2026-11-29T08:49:00Z")
 
     outcome = job.gate(**ONE_NAME)
 
@@ -60,7 +62,7 @@ def test_with_one_attempt_the_rerun_is_missing_and_the_button_named(job: Job, in
 def test_where_only_the_second_attempt_is_left_the_name_is_to_blame(job: Job) -> None:
     """A5: the hint is to put `{attempt}` into the name or to use a separate run."""
     job.attempts(2)
-    job.upload("bundle", capture(2))
+    job.upload("bundle", make_capture(2))
 
     outcome = job.gate(**ONE_NAME)
 
@@ -73,7 +75,7 @@ def test_where_only_the_second_attempt_is_left_the_name_is_to_blame(job: Job) ->
 def test_where_only_the_first_attempt_is_left_the_second_left_nothing(job: Job) -> None:
     """A second attempt that uploaded nothing is not taken for one that nobody started."""
     job.attempts(2)
-    job.upload("bundle", capture(1), attempt=1)
+    job.upload("bundle", make_capture(1), attempt=1)
 
     outcome = job.gate(**ONE_NAME)
 
@@ -85,10 +87,10 @@ def test_where_only_the_first_attempt_is_left_the_second_left_nothing(job: Job) 
 def test_a_retried_upload_of_the_same_bytes_is_one_artifact(job: Job) -> None:
     """A12: equal published digests count as one."""
     job.attempts(2)
-    payload = bundle(capture(1, oracle=None, transport=False))
+    payload = make_bundle(make_capture(1, oracle=None, transport=False))
     for minute in ("10", "11"):
         job.run.add_artifact("bundle", payload, created_at=f"2026-11-29T08:{minute}:00Z")
-    job.upload("bundle", capture(2))
+    job.upload("bundle", make_capture(2))
 
     assert job.gate(**ONE_NAME).said == ("harness_flake", True, "transport-fault")
 
@@ -100,7 +102,7 @@ def test_two_different_artifacts_of_one_attempt_are_ambiguous(job: Job, inputs: 
     job.attempts(2)
     for each in (1, 2, attempt):
         name = "bundle" if inputs is ONE_NAME else f"bundle-{each}"
-        job.upload(name, capture(each, transport=each != 1), attempt=each)
+        job.upload(name, make_capture(each, transport=each != 1), attempt=each)
 
     outcome = job.gate(**inputs)
 
@@ -112,7 +114,7 @@ def test_equal_times_are_ambiguous(job: Job) -> None:
     """The order of two uploads of one second is a guess."""
     job.attempts(2)
     for attempt in (1, 2):
-        job.upload("bundle", capture(attempt), attempt=attempt, created_at="2026-11-29T09:10:00Z")
+        job.upload("bundle", make_capture(attempt), attempt=attempt, created_at="2026-11-29T09:10:00Z")
 
     outcome = job.gate(**ONE_NAME)
 
@@ -123,8 +125,8 @@ def test_equal_times_are_ambiguous(job: Job) -> None:
 def test_an_older_attempt_uploaded_late_is_ambiguous_under_one_name(job: Job) -> None:
     """Records and times that disagree name nobody."""
     job.attempts(2)
-    job.upload("bundle", capture(1), created_at="2026-11-29T09:30:00Z")
-    job.upload("bundle", capture(2), created_at="2026-11-29T09:20:00Z")
+    job.upload("bundle", make_capture(1), created_at="2026-11-29T09:30:00Z")
+    job.upload("bundle", make_capture(2), created_at="2026-11-29T09:20:00Z")
 
     outcome = job.gate(**ONE_NAME)
 
@@ -136,7 +138,7 @@ def test_an_older_attempt_uploaded_late_is_known_by_its_name(job: Job) -> None:
     """With `{attempt}` in the name, times say nothing."""
     job.attempts(2)
     old = job.upload("bundle-1", dropped(1), created_at="2026-11-29T09:30:00Z")
-    new = job.upload("bundle-2", capture(2), created_at="2026-11-29T09:20:00Z")
+    new = job.upload("bundle-2", make_capture(2), created_at="2026-11-29T09:20:00Z")
 
     outcome = job.gate(**BY_ATTEMPT)
 
@@ -148,7 +150,7 @@ def test_an_older_attempt_uploaded_late_is_known_by_its_name(job: Job) -> None:
 def test_a_fail_of_an_earlier_attempt_cannot_be_rerun_away(job: Job, inputs: dict[str, str]) -> None:
     """P24: attempts 2 and 3 would be a flake."""
     job.attempts(3)
-    for each in (failed(1), dropped(2), capture(3)):
+    for each in (failed(1), dropped(2), make_capture(3)):
         attempt = each.record.run.run_attempt or 0
         job.upload("bundle" if inputs is ONE_NAME else f"bundle-{attempt}", each, attempt=attempt)
 
@@ -161,13 +163,13 @@ def test_a_fail_of_an_earlier_attempt_cannot_be_rerun_away(job: Job, inputs: dic
 
 @pytest.mark.parametrize(
     "first",
-    [capture(1), failed(1, pin=OTHER_SAMPLE), failed(1, fixture_id="another")],
+    [make_capture(1), failed(1, pin=OTHER_SAMPLE), failed(1, fixture_id="another")],
     ids=["a pass", "a fail on other bytes", "a fail of another fixture"],
 )
 def test_other_attempts_that_recorded_no_fail_on_these_bytes_allow_the_freeze(job: Job, first: Capture) -> None:
     """The check is about one id and one digest."""
     job.attempts(3)
-    for attempt, each in enumerate((first, dropped(2), capture(3)), 1):
+    for attempt, each in enumerate((first, dropped(2), make_capture(3)), 1):
         job.upload(f"bundle-{attempt}", each, attempt=attempt)
 
     assert job.gate(**BY_ATTEMPT).said == ("harness_flake", True, "transport-fault")
@@ -177,7 +179,7 @@ def test_other_attempts_that_recorded_no_fail_on_these_bytes_allow_the_freeze(jo
 def test_an_earlier_attempt_that_cannot_be_read_forbids_the_freeze(job: Job, facts: dict[str, Any]) -> None:
     """Nobody can see that it recorded no fail; waiting until it expires must not help."""
     job.attempts(3)
-    for attempt, each in enumerate((capture(1), dropped(2), capture(3)), 1):
+    for attempt, each in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
         job.upload(f"bundle-{attempt}", each, attempt=attempt, **(facts if attempt == 1 else {}))
 
     assert job.gate(**BY_ATTEMPT).said == ("unclassified", False, "earlier-fail")
@@ -201,8 +203,8 @@ def test_a_first_job_that_was_not_re_run_is_compared_with_the_new_rerun(job: Job
     """Two jobs, of which only the second ran again."""
     job.attempts(2)
     job.upload("first-1", dropped(1), attempt=1)
-    job.upload("rerun-1", capture(1), attempt=1)
-    new = job.upload("rerun-2", capture(2), attempt=2)
+    job.upload("rerun-1", make_capture(1), attempt=1)
+    new = job.upload("rerun-2", make_capture(2), attempt=2)
 
     outcome = job.gate(first_artifact="first-{attempt}", rerun_artifact="rerun-{attempt}")
 
@@ -213,7 +215,7 @@ def test_a_first_job_that_was_not_re_run_is_compared_with_the_new_rerun(job: Job
 def test_two_jobs_with_plain_names_are_each_the_newest_of_theirs(job: Job) -> None:
     """Names without an attempt, after all failed jobs ran again; the fail of the first attempt is not forgotten."""
     job.attempts(2)
-    for attempt, first, rerun in ((1, failed(1), failed(1)), (2, dropped(2), capture(2))):
+    for attempt, first, rerun in ((1, failed(1), failed(1)), (2, dropped(2), make_capture(2))):
         job.upload("first", first, attempt=attempt)
         job.upload("rerun", rerun, attempt=attempt)
 
@@ -223,7 +225,7 @@ def test_two_jobs_with_plain_names_are_each_the_newest_of_theirs(job: Job) -> No
 def test_the_attempt_in_a_name_must_be_that_of_the_record(job: Job) -> None:
     """A bundle handed on under another attempt's name is no evidence of it."""
     job.upload("first-1", dropped(2))
-    job.upload("rerun-1", capture(1))
+    job.upload("rerun-1", make_capture(1))
 
     outcome = job.gate(first_artifact="first-{attempt}", rerun_artifact="rerun-{attempt}")
 
@@ -232,7 +234,7 @@ def test_the_attempt_in_a_name_must_be_that_of_the_record(job: Job) -> None:
 
 def test_an_attempt_above_the_run_s_own_is_none(job: Job) -> None:
     """Nobody can have made it yet."""
-    job.pair(dropped(7), capture(1))
+    job.pair(dropped(7), make_capture(1))
 
     assert job.gate().said == ("unclassified", False, "run-mismatch")
 
@@ -250,7 +252,7 @@ def test_where_nothing_in_it_can_be_read_the_time_says_the_attempt(job: Job) -> 
     """An artifact without one readable record is placed by when its attempt began."""
     job.attempts(2)
     job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
-    job.upload("bundle", capture(2))
+    job.upload("bundle", make_capture(2))
 
     outcome = job.gate(**ONE_NAME)
 
@@ -271,7 +273,7 @@ def test_an_attempt_that_github_does_not_know_has_no_certain_time(job: Job) -> N
     """Not found is not known: nothing says which attempt made it, and no permission is missing."""
     job.attempts(2)
     job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
-    job.upload("bundle", capture(2))
+    job.upload("bundle", make_capture(2))
     job.github.fault(Fault("status", "GET", "/attempts/2$", status=404))
 
     outcome = job.gate(**ONE_NAME)
@@ -285,7 +287,7 @@ def test_attempts_that_may_not_be_asked_for_are_no_verdict(job: Job, status: int
     """What could not be asked is not what nobody knows."""
     job.attempts(2)
     job.run.add_artifact("bundle", b"no zip", created_at="2026-11-29T08:30:00Z")
-    job.upload("bundle", capture(2))
+    job.upload("bundle", make_capture(2))
     job.github.fault(Fault("status", "GET", "/attempts/2$", status=status))
 
     assert job.gate(**ONE_NAME).code == 3
@@ -295,8 +297,8 @@ def test_an_artifact_that_nobody_asked_for_does_not_stop_the_gate(job: Job) -> N
     """Whatever its name holds, and with times that are finer than a second."""
     job.attempts(2)
     old = job.upload("bundle", dropped(1), attempt=1, created_at="2026-11-29T08:10:00.7Z")
-    new = job.upload("bundle", capture(2), attempt=2, created_at="2026-11-29T09:10:00.07Z")
-    job.upload("another\x1b[2J\n", capture(2), attempt=2)
+    new = job.upload("bundle", make_capture(2), attempt=2, created_at="2026-11-29T09:10:00.07Z")
+    job.upload("another\x1b[2J\n", make_capture(2), attempt=2)
 
     outcome = job.gate(**ONE_NAME)
 
@@ -308,7 +310,7 @@ def test_uploads_in_one_second_are_ambiguous_whatever_their_fractions_say(job: J
     """No clock is that good."""
     job.attempts(2)
     for attempt in (1, 2):
-        job.upload("bundle", capture(attempt), attempt=attempt, created_at=f"2026-11-29T09:10:00.{attempt}Z")
+        job.upload("bundle", make_capture(attempt), attempt=attempt, created_at=f"2026-11-29T09:10:00.{attempt}Z")
 
     assert job.gate(**ONE_NAME).said == ("unclassified", False, "artifact-ambiguous")
 
@@ -316,8 +318,8 @@ def test_uploads_in_one_second_are_ambiguous_whatever_their_fractions_say(job: J
 def test_an_expired_first_attempt_is_expired_and_not_missing(job: Job) -> None:
     """It is placed by its time, and the reason is the true one."""
     job.attempts(2)
-    job.upload("bundle", capture(1), attempt=1, expired=True)
-    job.upload("bundle", capture(2), attempt=2)
+    job.upload("bundle", make_capture(1), attempt=1, expired=True)
+    job.upload("bundle", make_capture(2), attempt=2)
 
     outcome = job.gate(**ONE_NAME)
 
@@ -362,7 +364,7 @@ def test_the_capture_action_s_names_tell_of_other_attempts(job: Job) -> None:
     job.attempts(2)
     job.upload("agent-patch-4242-1", failed(1), attempt=1)
     job.upload("agent-patch-4242-2", dropped(2), attempt=2)
-    job.upload("agent-patch-rerun-4242-2", capture(2), attempt=2)
+    job.upload("agent-patch-rerun-4242-2", make_capture(2), attempt=2)
 
     outcome = job.gate(**by_ids(job, attempt=2))
 
@@ -372,7 +374,7 @@ def test_the_capture_action_s_names_tell_of_other_attempts(job: Job) -> None:
 def test_names_of_single_attempts_do_not_hide_the_others(job: Job) -> None:
     """Two exact names in place of `{attempt}` leave the fail before them visible."""
     job.attempts(3)
-    for attempt, each in enumerate((failed(1), dropped(2), capture(3)), 1):
+    for attempt, each in enumerate((failed(1), dropped(2), make_capture(3)), 1):
         job.upload(f"agent-patch-4242-{attempt}", each, attempt=attempt)
 
     outcome = job.gate(first_artifact="agent-patch-4242-2", rerun_artifact="agent-patch-4242-3")
@@ -385,7 +387,7 @@ def test_an_id_of_a_run_that_was_not_named_brings_that_run_s_attempts(job: Job) 
     other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
     job.upload("bundle", failed(1, run_id=77), run=other, attempt=1)
     first = job.upload("bundle", dropped(2, run_id=77), run=other, attempt=2)
-    rerun = job.upload("rerun", capture(1))
+    rerun = job.upload("rerun", make_capture(1))
 
     outcome = job.gate(
         first_artifact="", rerun_artifact="", first_artifact_id=str(first.id), rerun_artifact_id=str(rerun.id)
@@ -416,7 +418,7 @@ def test_two_runs_are_compared(job: Job) -> None:
     """`first-run-id`: the first run is another one of the same commit."""
     other = job.repository.add_run(77)
     job.upload("bundle", dropped(1, run_id=77), run=other)
-    job.upload("bundle", capture(1))
+    job.upload("bundle", make_capture(1))
 
     outcome = job.gate(first_run_id="77", **ONE_NAME)
 
@@ -428,7 +430,7 @@ def test_attempt_works_in_another_run(job: Job) -> None:
     other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
     for attempt in (1, 2):
         job.upload(f"bundle-{attempt}", dropped(attempt, run_id=77), run=other, attempt=attempt)
-    job.upload("bundle", capture(1))
+    job.upload("bundle", make_capture(1))
 
     outcome = job.gate(first_run_id="77", first_artifact="bundle-{attempt}", rerun_artifact="bundle")
 
@@ -440,14 +442,14 @@ def test_two_runs_of_different_commits_are_not_compared(job: Job) -> None:
     """`commit-mismatch` by what GitHub says, though the records agree."""
     other = job.repository.add_run(77, head_sha="e" * 40)
     job.upload("bundle", dropped(1, run_id=77), run=other)
-    job.upload("bundle", capture(1))
+    job.upload("bundle", make_capture(1))
 
     assert job.gate(first_run_id="77", **ONE_NAME).said == ("unclassified", False, "commit-mismatch")
 
 
 def test_a_record_of_another_run_is_no_evidence(job: Job) -> None:
     """A bundle carried on from an older run."""
-    job.pair(dropped(1, run_id=77), capture(1))
+    job.pair(dropped(1, run_id=77), make_capture(1))
 
     assert job.gate().said == ("unclassified", False, "run-mismatch")
 
@@ -457,7 +459,7 @@ GLOBS = {"first_artifact": "first-*", "rerun_artifact": "rerun-*"}
 
 def shard(job: Job, side: str, number: int, *, oracle: bool | None = True, **facts: Any) -> None:
     """Upload one shard with one fixture."""
-    job.upload(f"{side}-{number}", capture(fixture_id=f"s{number}", oracle=oracle, **facts))
+    job.upload(f"{side}-{number}", make_capture(fixture_id=f"s{number}", oracle=oracle, **facts))
 
 
 def test_shards_are_paired_by_fixture(job: Job) -> None:
@@ -490,7 +492,7 @@ def test_a_doubled_fixture_is_a_pair_of_its_own(job: Job) -> None:
     """Two different records of one id on one side."""
     shard(job, "first", 0)
     shard(job, "rerun", 0)
-    job.upload("rerun-again", capture(fixture_id="s0", oracle=None))
+    job.upload("rerun-again", make_capture(fixture_id="s0", oracle=None))
 
     assert job.gate(**GLOBS).said == ("unclassified", False, "record-duplicate")
 
@@ -532,7 +534,7 @@ def test_the_same_shards_in_two_attempts(job: Job) -> None:
     job.attempts(2)
     for number in range(3):
         job.upload(f"shard-{number}-1", dropped(1, fixture_id=f"s{number}"), attempt=1)
-        job.upload(f"shard-{number}-2", capture(2, fixture_id=f"s{number}"), attempt=2)
+        job.upload(f"shard-{number}-2", make_capture(2, fixture_id=f"s{number}"), attempt=2)
 
     outcome = job.gate(first_artifact="shard-*-{attempt}", rerun_artifact="shard-*-{attempt}")
 
@@ -544,9 +546,9 @@ def test_a_shard_that_only_one_attempt_left_is_missing(job: Job) -> None:
     """A shard that did not come back is not silence."""
     job.attempts(2)
     for number in range(3):
-        job.upload(f"shard-{number}-1", capture(1, fixture_id=f"s{number}"), attempt=1)
+        job.upload(f"shard-{number}-1", make_capture(1, fixture_id=f"s{number}"), attempt=1)
         if number != 1:
-            job.upload(f"shard-{number}-2", capture(2, fixture_id=f"s{number}"), attempt=2)
+            job.upload(f"shard-{number}-2", make_capture(2, fixture_id=f"s{number}"), attempt=2)
 
     outcome = job.gate(first_artifact="shard-*-{attempt}", rerun_artifact="shard-*-{attempt}")
 
@@ -556,7 +558,7 @@ def test_a_shard_that_only_one_attempt_left_is_missing(job: Job) -> None:
 @pytest.mark.parametrize("count", [131, 1000])
 def test_the_wanted_ones_are_found_among_many(job: Job, count: int) -> None:
     """A3: on the last page."""
-    payload = bundle(capture())
+    payload = make_bundle(make_capture())
     job.pair(failed(1), failed(1))
     for number in range(count - 2):
         job.run.add_artifact(f"other-{number}", payload)
@@ -607,7 +609,7 @@ def test_what_the_remaining_limit_cannot_pay_is_refused_before_it_starts(job: Jo
 def test_other_attempts_that_cannot_be_paid_leave_no_verdict(job: Job) -> None:
     """A flake is not said on half of the evidence."""
     job.attempts(3)
-    for attempt, each in enumerate((failed(1), dropped(2), capture(3)), 1):
+    for attempt, each in enumerate((failed(1), dropped(2), make_capture(3)), 1):
         job.upload(f"bundle-{attempt}", each, attempt=attempt)
     job.github.limit.remaining = 7
 
@@ -621,7 +623,7 @@ def test_other_attempts_that_cannot_be_paid_leave_no_verdict(job: Job) -> None:
 def test_other_attempts_that_cannot_be_fetched_leave_no_verdict(job: Job, kind: str) -> None:
     """Neither a flake, nor a freeze that mutes it."""
     job.attempts(3)
-    for attempt, each in enumerate((capture(1), dropped(2), capture(3)), 1):
+    for attempt, each in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
         job.upload(f"bundle-{attempt}", each, attempt=attempt)
     job.repository.add_file(POLICY, policy())
     job.github.fault(Fault(kind, host="blob", first=3))
@@ -649,7 +651,7 @@ def test_attempts_of_another_run_are_asked_for_only_where_nothing_else_tells(job
     """One artifact that cannot be read, in a run of which nothing is known."""
     other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
     other.add_artifact("bundle", b"no zip", created_at="2026-11-29T06:30:00Z")
-    job.upload("bundle", capture(2, run_id=77), run=other, attempt=2)
+    job.upload("bundle", make_capture(2, run_id=77), run=other, attempt=2)
 
     outcome = job.gate(first_run_id="77", rerun_run_id="77", **ONE_NAME)
 
@@ -677,7 +679,7 @@ def test_whatever_its_name_a_fail_of_the_attempt_before_is_found(
     job.attempts(2)
     for name in earlier:
         job.upload(name, failed(1), attempt=1)
-    sides = {"first": job.upload(first, dropped(2), attempt=2), "rerun": job.upload(rerun, capture(2), attempt=2)}
+    sides = {"first": job.upload(first, dropped(2), attempt=2), "rerun": job.upload(rerun, make_capture(2), attempt=2)}
     ids = {f"{side}_artifact_id": str(artifact.id) for side, artifact in sides.items()}
 
     outcome = job.gate(first_artifact=first, rerun_artifact=rerun, **(ids if named == "ids" else {}))
@@ -690,7 +692,7 @@ def test_shards_of_one_attempt_are_no_attempts_of_each_other(job: Job) -> None:
     """In a first attempt a number in a name is that of a shard, and nothing more is read."""
     for shard in "12":
         job.upload(f"first-{shard}", dropped(1), attempt=1)
-        job.upload(f"rerun-{shard}", capture(1), attempt=1)
+        job.upload(f"rerun-{shard}", make_capture(1), attempt=1)
     job.upload("first-3", failed(1), attempt=1)
 
     assert job.gate(first_artifact="first-1", rerun_artifact="rerun-1").said[0] == "harness_flake"

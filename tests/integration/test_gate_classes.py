@@ -3,13 +3,15 @@
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
-from tests.support.gate_job import OTHER_SAMPLE, SAMPLE, Capture, Job, capture
+from tests.builders.bundle import Capture, make_capture
+from tests.builders.record import OTHER_SAMPLE, SAMPLE
+from tests.support.gate_job import Job
 
-MISS = (capture(oracle=False), capture(oracle=False))
-DRIFT = (capture(oracle=False), capture(pin=OTHER_SAMPLE))
-FLAKE = (capture(oracle=None, transport=False), capture())
-SPLIT = (capture(oracle=False), capture())
-GREEN = (capture(), capture())
+MISS = (make_capture(oracle=False), make_capture(oracle=False))
+DRIFT = (make_capture(oracle=False), make_capture(pin=OTHER_SAMPLE))
+FLAKE = (make_capture(oracle=None, transport=False), make_capture())
+SPLIT = (make_capture(oracle=False), make_capture())
+GREEN = (make_capture(), make_capture())
 """The pairs that these tests are about."""
 
 CLASSES = {
@@ -179,7 +181,7 @@ def test_the_same_bytes_judged_twice_do_not_remember(job: Job) -> None:
 
 def test_a_drift_with_a_fault_and_a_split_has_one_ticket(job: Job) -> None:
     """P17: two completions that differ by one token."""
-    job.pair(capture(oracle=False, transport=False), capture(pin=OTHER_SAMPLE))
+    job.pair(make_capture(oracle=False, transport=False), make_capture(pin=OTHER_SAMPLE))
 
     assert job.gate().said == ("fixture_drift", False, "digests-differ")
     assert len(job.repository.issues) == 2
@@ -226,17 +228,17 @@ def test_expected_fixtures_that_are_there_change_nothing(job: Job) -> None:
 
 def test_the_same_error_body_pinned_twice_is_judged_by_the_oracle(job: Job) -> None:
     """P18: two failed oracles are a miss; two unknown ones with nothing to blame are undecided."""
-    job.pair(*(capture(pin=b'{"error": "cached"}', oracle=False) for _ in range(2)))
+    job.pair(*(make_capture(pin=b'{"error": "cached"}', oracle=False) for _ in range(2)))
     assert job.gate().said == ("property_miss", False, "both-oracles-failed")
 
     job.run.artifacts.clear()
-    job.pair(*(capture(pin=b'{"error": "cached"}', oracle=None) for _ in range(2)))
+    job.pair(*(make_capture(pin=b'{"error": "cached"}', oracle=None) for _ in range(2)))
     assert job.gate().said == ("unclassified", False, "nothing-to-blame")
 
 
 def test_without_a_passing_oracle_a_request_may_be_made_and_is_never_muted(job: Job) -> None:
     """P20: the order says flake; the summary says that nothing shows that the patch works."""
-    job.pair(capture(oracle=None, transport=False), capture(oracle=None))
+    job.pair(make_capture(oracle=None, transport=False), make_capture(oracle=None))
 
     outcome = job.gate()
 
@@ -256,13 +258,15 @@ def test_an_oracle_that_reached_out_forbids_the_freeze_and_excuses_no_miss(job: 
 
 def replay_of(first: Capture) -> Capture:
     """Return a rerun from the first run's pin, with a passing oracle."""
-    again = capture(transport=None, pin=first.pin)
+    again = make_capture(transport=None, pin=first.pin)
     return again.changed(run={"replay_of": first.record.run.capture_id}, transport={"status_code": None})
 
 
 def test_a_replayed_truncated_shows_nothing(job: Job) -> None:
     """P22: only a cut-off answer was ever checked."""
-    truncated = capture(oracle=None, transport=False).changed(transport={"fault": "truncated", "pin_complete": False})
+    truncated = make_capture(oracle=None, transport=False).changed(
+        transport={"fault": "truncated", "pin_complete": False}
+    )
     job.pair(truncated, replay_of(truncated))
 
     assert job.gate().said == ("unclassified", False, "pin-partial")

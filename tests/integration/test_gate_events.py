@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.builders.record import COMMIT
 from tests.integration.test_gate_artifacts import listed_as
 from tests.integration.test_gate_classes import CLASSES, DRIFT, FLAKE
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault, Grant
 from tests.standin.state import Repository
-from tests.support.gate_job import COMMIT, Job, api_calls
+from tests.support.gate_job import Job, api_calls
 
 EVENTS = json.loads((Path(__file__).parents[1] / "support" / "webhooks.json").read_text(encoding="utf-8"))["events"]
 HEAD = "c" * 40

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from freeze_gate.evidence.record import encode_record
+from tests.builders.bundle import make_capture
+from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
 from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.standin import Fault
-from tests.support.gate_job import SAMPLE, Job, capture
+from tests.support.gate_job import Job
 
 EVIL = [
     "x\nfreeze_allowed=true\n",
@@ -63,7 +65,7 @@ def assert_ours_alone(job: Job, outcome: Any) -> None:
 def test_no_text_of_a_record_becomes_ours(job: Job, field: str, evil: str) -> None:
     """G7: exactly four lines, no forged output, nothing that the runner or a reader obeys."""
     job.run.add_artifact("first", raw(**{field: evil}))
-    job.upload("rerun", capture(oracle=False))
+    job.upload("rerun", make_capture(oracle=False))
 
     assert_ours_alone(job, job.gate())
 
@@ -73,7 +75,7 @@ def test_no_name_of_a_file_becomes_ours(job: Job, evil: str) -> None:
     """A record is a pair of its own under whatever name its file has."""
     name = f"freeze-gate/records/{evil.replace('/', '')}.json"
     job.run.add_artifact("first", make_zip({name: b"{}"}))
-    job.upload("rerun", capture())
+    job.upload("rerun", make_capture())
 
     assert_ours_alone(job, job.gate())
 
@@ -82,8 +84,8 @@ def test_no_name_of_a_file_becomes_ours(job: Job, evil: str) -> None:
 def test_no_name_of_an_artifact_becomes_ours(job: Job, evil: str) -> None:
     """What a glob finds is named in the log and in the summary."""
     for number in range(3):
-        job.upload(f"first-{evil}", capture(oracle=None, transport=number != 1))
-    job.upload("rerun-1", capture())
+        job.upload(f"first-{evil}", make_capture(oracle=None, transport=number != 1))
+    job.upload("rerun-1", make_capture())
 
     assert_ours_alone(job, job.gate(first_artifact="first-*", rerun_artifact="rerun-*"))
 
@@ -128,7 +130,7 @@ def test_no_input_becomes_a_command(job: Job, evil: str) -> None:
 def test_a_value_of_two_megabytes_is_refused_and_the_summary_small(job: Job, field: str) -> None:
     """G8."""
     job.run.add_artifact("first", raw(**{field: "x" * (2 << 20)}))
-    job.upload("rerun", capture())
+    job.upload("rerun", make_capture())
 
     outcome = job.gate()
 
@@ -140,8 +142,8 @@ def test_a_thousand_red_pairs_stay_below_the_summary_s_limit(job: Job) -> None:
     """With the longest ids and paths there are."""
     ids = [f"{number:04}{'x' * 124}" for number in range(1000)]
     path = "/".join(["y" * 120] * 4)
-    job.upload("first", *(capture(fixture_id=name, oracle=False).changed(fixture_path=path) for name in ids))
-    job.upload("rerun", *(capture(fixture_id=name, oracle=False).changed(fixture_path=path) for name in ids))
+    job.upload("first", *(make_capture(fixture_id=name, oracle=False).changed(fixture_path=path) for name in ids))
+    job.upload("rerun", *(make_capture(fixture_id=name, oracle=False).changed(fixture_path=path) for name in ids))
 
     outcome = job.gate()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.zip import make_zip
 from tests.integration.test_gate_artifacts import listed_as
 from tests.integration.test_gate_attempts import BY_ATTEMPT, GLOBS, ONE_NAME, dropped, failed, shard, sides
@@ -12,7 +13,7 @@ from tests.integration.test_gate_events import workflow_run
 from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault
 from tests.standin.state import Artifact
-from tests.support.gate_job import Capture, Job, api_calls, bundle, capture
+from tests.support.gate_job import Job, api_calls
 
 TWO_NAMES = {"first_artifact": "first-{attempt}", "rerun_artifact": "rerun-{attempt}"}
 PLAIN = {"first_artifact": "first", "rerun_artifact": "rerun"}
@@ -37,7 +38,7 @@ def upload(job: Job, inputs: dict[str, str], side: str, made: Capture, **facts: 
 def test_older_attempts_are_not_judged_while_the_newest_is_not_listed(job: Job, inputs: dict[str, str]) -> None:
     """Attempts 1 and 2 would be a flake, which a freeze may mute; attempt 3 failed."""
     job.attempts(3)
-    for made in (dropped(1), capture(2)):
+    for made in (dropped(1), make_capture(2)):
         upload(job, inputs, "first", made)
     newest = upload(job, inputs, "rerun", failed(3), listed_after=1)
 
@@ -55,7 +56,7 @@ def test_neither_side_is_taken_from_an_older_attempt_while_its_own_is_not_listed
     """Whichever of two jobs of the second attempt is listed late, its fail is seen."""
     job.attempts(2)
     for side in ("first", "rerun"):
-        upload(job, inputs, side, dropped(1) if side == "first" else capture(1))
+        upload(job, inputs, side, dropped(1) if side == "first" else make_capture(1))
         upload(job, inputs, side, failed(2) if side == late else dropped(2), listed_after=int(side == late))
 
     outcome = job.gate(wait_seconds="60", **inputs)
@@ -66,7 +67,7 @@ def test_neither_side_is_taken_from_an_older_attempt_while_its_own_is_not_listed
 def test_an_artifact_that_never_comes_is_not_waited_for_for_ever(job: Job) -> None:
     """The gate's job alone was run again: what the attempts before it left is all there is."""
     job.attempts(3)
-    for made in (dropped(1), capture(2)):
+    for made in (dropped(1), make_capture(2)):
         upload(job, BY_ATTEMPT, "first", made)
 
     outcome = job.gate(wait_seconds="3", **BY_ATTEMPT)
@@ -92,10 +93,10 @@ def test_nothing_is_waited_for_where_ids_say_all(job: Job) -> None:
 def test_a_name_is_waited_for_beside_an_id_that_it_does_not_fit(job: Job, by_id: str) -> None:
     """The id says nothing of the other side, whose newest attempt failed and is listed late."""
     job.attempts(2)
-    for side, made in (("first", dropped(1)), ("rerun", capture(1))):
+    for side, made in (("first", dropped(1)), ("rerun", make_capture(1))):
         upload(job, TWO_NAMES, side, made)
     late = upload(job, TWO_NAMES, "rerun" if by_id == "first" else "first", failed(2), listed_after=1)
-    known = upload(job, TWO_NAMES, by_id, dropped(2) if by_id == "first" else capture(2))
+    known = upload(job, TWO_NAMES, by_id, dropped(2) if by_id == "first" else make_capture(2))
     inputs = {**TWO_NAMES, f"{by_id}_artifact": "", f"{by_id}_artifact_id": str(known.id)}
 
     outcome = job.gate(wait_seconds="60", **inputs)
@@ -133,7 +134,7 @@ def test_a_name_that_says_its_attempt_is_not_waited_for(job: Job) -> None:
 def test_a_rerun_that_was_made_before_its_first_run_is_none(job: Job, inputs: dict[str, str]) -> None:
     """The second attempt's rerun left nothing, and that of the first attempt is no rerun of it."""
     job.attempts(2)
-    for side, made in (("first", capture(1)), ("rerun", capture(1)), ("first", dropped(2))):
+    for side, made in (("first", make_capture(1)), ("rerun", make_capture(1)), ("first", dropped(2))):
         upload(job, inputs, side, made)
 
     outcome = job.gate(**inputs)
@@ -147,18 +148,18 @@ def test_a_rerun_that_was_made_before_its_first_run_is_none(job: Job, inputs: di
 def test_records_of_two_attempts_that_came_in_one_are_no_two_runs(job: Job, window: int) -> None:
     """A bundle that a runner kept from the attempt before, or one that speaks of an attempt to come."""
     job.attempts(2)
-    for made in (dropped(1), capture(2)):
+    for made in (dropped(1), make_capture(2)):
         job.upload("bundle", made, attempt=window)
 
     assert job.gate(**ONE_NAME).said == ("unclassified", False, "run-mismatch")
 
 
 @pytest.mark.parametrize("named", ["names", "ids"])
-@pytest.mark.parametrize("first", [capture(1), dropped(1)], ids=["green", "flake"])
+@pytest.mark.parametrize("first", [make_capture(1), dropped(1)], ids=["green", "flake"])
 def test_a_record_of_another_attempt_than_its_upload_s_is_no_evidence(job: Job, named: str, first: Capture) -> None:
     """It says attempt 1, and was uploaded during the second."""
     job.attempts(2)
-    made = [job.upload("first", first, attempt=2), job.upload("rerun", capture(2), attempt=2)]
+    made = [job.upload("first", first, attempt=2), job.upload("rerun", make_capture(2), attempt=2)]
 
     outcome = job.gate(**(ids(*made) if named == "ids" else {}))
 
@@ -172,7 +173,7 @@ def test_an_event_may_tell_of_an_attempt_that_is_not_the_newest_any_more(job: Jo
     job.run.attempts = ["2026-11-29T08:00:00Z", "2026-11-29T09:00:00Z"]
     for attempt in (1, 2):
         upload(job, TWO_NAMES, "first", dropped(attempt))
-        upload(job, TWO_NAMES, "rerun", capture(attempt))
+        upload(job, TWO_NAMES, "rerun", make_capture(attempt))
 
     outcome = job.gate(**TWO_NAMES)
 
@@ -180,7 +181,7 @@ def test_an_event_may_tell_of_an_attempt_that_is_not_the_newest_any_more(job: Jo
     assert sides(outcome) == [str(artifact.id) for artifact in job.run.artifacts[2:]]
 
 
-@pytest.mark.parametrize("rerun", [capture(1), capture(2)], ids=["of attempt 1", "of attempt 2"])
+@pytest.mark.parametrize("rerun", [make_capture(1), make_capture(2)], ids=["of attempt 1", "of attempt 2"])
 def test_an_event_of_an_older_attempt_hides_no_wrong_record(job: Job, rerun: Capture) -> None:
     """`workflow_run` after attempt 1: a record that says attempt 1, and was uploaded during the second."""
     workflow_run(job)
@@ -211,9 +212,9 @@ def test_a_record_that_another_shard_lacks_is_no_older_attempt(job: Job) -> None
     """Shard a was not re-run, shard b was, and its rerun has no record of b2."""
     job.attempts(2)
     for side in ("first", "rerun"):
-        job.upload(f"{side}-a-4242-1", capture(1, fixture_id="a"), attempt=1)
-    job.upload("first-b-4242-2", capture(2, fixture_id="b1"), capture(2, fixture_id="b2"), attempt=2)
-    job.upload("rerun-b-4242-2", capture(2, fixture_id="b1"), attempt=2)
+        job.upload(f"{side}-a-4242-1", make_capture(1, fixture_id="a"), attempt=1)
+    job.upload("first-b-4242-2", make_capture(2, fixture_id="b1"), make_capture(2, fixture_id="b2"), attempt=2)
+    job.upload("rerun-b-4242-2", make_capture(2, fixture_id="b1"), attempt=2)
 
     outcome = job.gate(wait_seconds="0", **GLOBS)
 
@@ -236,7 +237,9 @@ def test_how_many_attempts_another_run_had_is_no_guess(job: Job) -> None:
 def test_the_rerun_s_id_beside_the_first_s_attempts_is_exact(job: Job, listed: int) -> None:
     """The first is the newest attempt before it, whatever came later and however late the listing is."""
     job.attempts(3)
-    made = [job.upload(f"bundle-{n}", one, attempt=n) for n, one in ((1, failed(1)), (2, dropped(2)), (3, capture(3)))]
+    made = [
+        job.upload(f"bundle-{n}", one, attempt=n) for n, one in ((1, failed(1)), (2, dropped(2)), (3, make_capture(3)))
+    ]
     made[1].listed_after = listed
     inputs = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{attempt}"}
 
@@ -251,7 +254,7 @@ def test_the_rerun_s_id_is_of_no_name_that_stands_for_several(job: Job) -> None:
     job.attempts(2)
     for attempt in (1, 2):
         job.upload(f"first-{attempt}", failed(attempt), attempt=attempt)
-        rerun = job.upload(f"again-{attempt}", dropped(1) if attempt == 1 else capture(2), attempt=attempt)
+        rerun = job.upload(f"again-{attempt}", dropped(1) if attempt == 1 else make_capture(2), attempt=attempt)
     inputs = {"first_artifact": "*-{attempt}", "rerun_artifact": "", "rerun_artifact_id": str(rerun.id)}
 
     assert job.gate(wait_seconds="0", **inputs).said == ("unclassified", False, "artifact-same")
@@ -260,7 +263,7 @@ def test_the_rerun_s_id_is_of_no_name_that_stands_for_several(job: Job) -> None:
 def test_the_rerun_s_id_is_of_another_run_than_the_first_s_name(job: Job) -> None:
     """One bundle that was uploaded in both runs is one, whatever stands before it in the other run."""
     other = job.repository.add_run(77, attempts=["2026-11-29T06:00:00Z", "2026-11-29T07:00:00Z"])
-    payload = bundle(capture(2, run_id=77))
+    payload = make_bundle(make_capture(2, run_id=77))
     job.upload("bundle-1", dropped(1, run_id=77), run=other, attempt=1)
     other.add_artifact("bundle-2", payload, created_at="2026-11-29T07:10:00Z")
     rerun = job.run.add_artifact("bundle", payload, created_at="2026-11-29T08:10:00Z")
@@ -277,10 +280,10 @@ def test_the_rerun_s_id_may_be_of_a_copy_or_have_nothing_before_it(job: Job, *, 
     job.attempts(3)
     if earlier:
         job.upload("bundle-1", failed(1), attempt=1)
-    payload = bundle(failed(2))
+    payload = make_bundle(failed(2))
     copy = job.run.add_artifact("bundle-2", payload, created_at="2026-11-29T09:10:00Z")
     job.run.add_artifact("bundle-2", payload, created_at="2026-11-29T09:11:00Z")
-    job.upload("bundle-3", capture(3), attempt=3)
+    job.upload("bundle-3", make_capture(3), attempt=3)
 
     outcome = job.gate(wait_seconds="0", **BY_ATTEMPT, rerun_artifact_id=str(copy.id))
 
@@ -306,7 +309,7 @@ def test_an_id_of_another_run_than_the_one_that_was_named_is_an_input_error(job:
 def test_equal_bytes_that_count_as_one_are_named(job: Job) -> None:
     """The second attempt did upload something: the same once more."""
     job.attempts(2)
-    payload = bundle(dropped(1))
+    payload = make_bundle(dropped(1))
     for attempt in (1, 2):
         job.run.add_artifact("bundle", payload, created_at=f"2026-11-29T{7 + attempt:02}:10:00Z")
 
@@ -334,7 +337,7 @@ def test_a_name_that_hides_its_attempt_hides_no_fail(job: Job, earlier: str, fir
     job.attempts(2)
     job.upload(earlier, failed(1), attempt=1)
     job.run.add_artifact("coverage", b"no zip", created_at="2026-11-29T08:12:00Z")
-    made = job.upload(first, dropped(2), attempt=2), job.upload(rerun, capture(2), attempt=2)
+    made = job.upload(first, dropped(2), attempt=2), job.upload(rerun, make_capture(2), attempt=2)
 
     assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
 
@@ -344,7 +347,7 @@ def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -
     """An old server, uploads without a time, evidence that has expired: in doubt the freeze is forbidden."""
     job.attempts(2)
     job.upload("bundle-ab", failed(1), attempt=1, expired=unknown == "expired")
-    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", capture(2), attempt=2)
+    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
     if unknown == "attempts API":
         job.github.fault(Fault("status", "GET", "/attempts/2$", status=404))
     if unknown == "times":
@@ -359,7 +362,7 @@ def test_a_telling_name_without_evidence_tells_nothing(job: Job) -> None:
     job.run.add_artifact("first-1", make_zip({"log.txt": b"crashed"}), created_at="2026-11-29T08:10:00Z")
     job.upload("bundle-ab", failed(1), attempt=1)
     upload(job, TWO_NAMES, "first", dropped(2))
-    upload(job, TWO_NAMES, "rerun", capture(2))
+    upload(job, TWO_NAMES, "rerun", make_capture(2))
 
     assert job.gate(wait_seconds="0", **TWO_NAMES).said == ("unclassified", False, "earlier-fail")
 
@@ -369,7 +372,9 @@ def test_a_number_in_a_shard_s_name_is_no_run_s(job: Job) -> None:
     job.attempts(2)
     for shard_of in (1, 2):
         for side in ("first", "rerun"):
-            job.upload(f"{side}-10-{shard_of}", capture(2, fixture_id=f"s{shard_of}", oracle=shard_of != 1), attempt=2)
+            job.upload(
+                f"{side}-10-{shard_of}", make_capture(2, fixture_id=f"s{shard_of}", oracle=shard_of != 1), attempt=2
+            )
     listed_as(job, workflow_run=None, digest=None)
 
     assert job.gate(wait_seconds="0", **GLOBS).said == ("property_miss", False, "both-oracles-failed")
@@ -380,7 +385,7 @@ def test_what_is_no_evidence_forbids_no_freeze(job: Job) -> None:
     job.attempts(2)
     job.run.add_artifact("build", b"no zip", created_at="2026-11-29T08:10:00Z")
     job.run.add_artifact("log", make_zip({"log.txt": b"cancelled"}), created_at="2026-11-29T08:11:00Z")
-    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", capture(2), attempt=2)
+    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
     job.upload("bundle-gh", failed(2), attempt=2)
 
     assert job.gate(**ids(*made)).said == ("harness_flake", True, "transport-fault")
@@ -395,7 +400,7 @@ def test_a_fail_beside_a_first_run_that_was_not_run_again_is_found(job: Job, nam
     job.attempts(2)
     first = job.upload(names[0], dropped(1), attempt=1)
     job.upload(names[1], failed(1), attempt=1)
-    rerun = job.upload(names[2], capture(2), attempt=2)
+    rerun = job.upload(names[2], make_capture(2), attempt=2)
 
     assert job.gate(**ids(first, rerun)).said == ("unclassified", False, "earlier-fail")
 
@@ -404,7 +409,7 @@ def test_an_unreadable_capture_of_another_attempt_closes_the_door(job: Job) -> N
     """A shard that nobody merged: it has the ending of the capture action, and nobody can see that it is no fail."""
     job.attempts(2)
     job.run.add_artifact("first-shard-a-4242-1", b"no zip", created_at="2026-11-29T08:10:00Z")
-    made = job.upload("first-4242-2", dropped(2), attempt=2), job.upload("rerun-4242-2", capture(2), attempt=2)
+    made = job.upload("first-4242-2", dropped(2), attempt=2), job.upload("rerun-4242-2", make_capture(2), attempt=2)
 
     assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
 
@@ -415,7 +420,7 @@ def test_attempts_that_left_a_record_under_each_name_are_searched_no_further(job
     for attempt in (1, 2):
         job.run.add_artifact(f"build-{attempt}", b"no zip", created_at=f"2026-11-29T{7 + attempt:02}:10:00Z")
         upload(job, TWO_NAMES, "first", dropped(attempt))
-        upload(job, TWO_NAMES, "rerun", capture(attempt))
+        upload(job, TWO_NAMES, "rerun", make_capture(attempt))
 
     assert job.gate(**TWO_NAMES).said == ("harness_flake", True, "transport-fault")
     calls = api_calls(job.github)
@@ -427,12 +432,12 @@ def test_attempts_that_left_a_record_under_each_name_are_searched_no_further(job
 
 
 @pytest.mark.parametrize("lost", [("first", "rerun"), ("first",), ("rerun",)], ids="+".join)
-@pytest.mark.parametrize("first", [capture(1), dropped(1)], ids=["green", "frozen"])
+@pytest.mark.parametrize("first", [make_capture(1), dropped(1)], ids=["green", "frozen"])
 def test_a_shard_without_a_record_cannot_vanish(job: Job, lost: tuple[str, ...], first: Capture) -> None:
     """A7 in a set: neither beside green pairs, nor beside a flake that a freeze mutes."""
     job.repository.add_file(POLICY, policy())
     job.upload("first-0", first)
-    job.upload("rerun-0", capture(1))
+    job.upload("rerun-0", make_capture(1))
     shard(job, "first", 1)
     shard(job, "rerun", 1)
     for side in lost:

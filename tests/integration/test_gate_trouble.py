@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.builders.bundle import make_capture
+from tests.builders.record import SAMPLE
 from tests.integration.test_gate_classes import CLASSES, FLAKE
 from tests.standin import Fault, Standin
-from tests.support.gate_job import SAMPLE, Job, Outcome, api_calls, capture
+from tests.support.gate_job import Job, Outcome, api_calls
 
 POLICY = ".github/freeze-gate.yml"
 
@@ -20,7 +22,7 @@ def policy(**changes: object) -> bytes:
     today = datetime.now(UTC).date()
     entry = {
         "fixture_id": "sorted-patch",
-        "fixture_sha256": capture(pin=SAMPLE).record.fixture_sha256,
+        "fixture_sha256": make_capture(pin=SAMPLE).record.fixture_sha256,
         "owner": "@octo-org/harness",
         "reason": "executor lane drops connections",
         "added": str(today - timedelta(days=3)),

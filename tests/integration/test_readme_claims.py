@@ -18,16 +18,18 @@ from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Policy
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.plan import MAX_TICKETS
 from freeze_gate.verdict.table import RULES
+from tests.builders.bundle import make_capture
+from tests.builders.record import OTHER_SAMPLE
 from tests.standin.state import Grant
-from tests.support.gate_job import OTHER_SAMPLE, Job, Outcome, api_calls, capture
+from tests.support.gate_job import Job, Outcome, api_calls
 from tests.support.readme import blocks, rows, section
 
-DROPPED, FAILED = capture(oracle=None, transport=False), capture(oracle=False)
+DROPPED, FAILED = make_capture(oracle=None, transport=False), make_capture(oracle=False)
 PAIRS = {
-    "miss": (FAILED, capture(oracle=False)),
-    "split": (FAILED, capture()),
-    "drift": (FAILED, capture(pin=OTHER_SAMPLE)),
-    "flake": (DROPPED, capture()),
+    "miss": (FAILED, make_capture(oracle=False)),
+    "split": (FAILED, make_capture()),
+    "drift": (FAILED, make_capture(pin=OTHER_SAMPLE)),
+    "flake": (DROPPED, make_capture()),
 }
 Test = Callable[[object, object], bool]
 OF_DIGESTS: dict[str, Test] = {
@@ -112,7 +114,7 @@ def test_a_policy_has_room_for_as_many_freezes_as_it_says() -> None:
 
 def test_the_records_have_room_for_as_many_as_it_says() -> None:
     """Some seventy thousand records of the usual size."""
-    usual = len(encode_record(capture().record))
+    usual = len(encode_record(make_capture().record))
     assert 60_000 <= Limits().records_bytes // usual <= 80_000
 
 
@@ -219,7 +221,7 @@ def test_without_contents_no_freeze_counts_and_a_seal_is_required(job: Job) -> N
     assert "`contents: read`" in _warned(outcome)
 
     job.run.artifacts.clear()
-    job.pair(DROPPED, capture().changed(oracle={"egress": "open"}))
+    job.pair(DROPPED, make_capture().changed(oracle={"egress": "open"}))
     assert job.gate().said == ("unclassified", False, "oracle-unsealed")
 
 

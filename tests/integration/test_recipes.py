@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
+from tests.builders.bundle import Capture, make_capture
+from tests.builders.record import COMMIT, OTHER_SAMPLE, SAMPLE
 from tests.standin.state import Grant
 from tests.support import webhook_events as events
 from tests.support.actions_emulator import Did, Ended, Workflow, captures, told
-from tests.support.gate_job import COMMIT, OTHER_SAMPLE, SAMPLE, Capture, Job, api_calls, capture
+from tests.support.gate_job import Job, api_calls
 from tests.support.readme import section
 from tests.support.recipes import RECIPES
 
 REQUIRED = [recipe for recipe in RECIPES if recipe != "fork"]
 """Those that can be required; the companion for forks runs beside the pull request, on the default branch."""
 
-PASSED, FAILED = capture(), capture(oracle=False)
-DRIFTED = capture(pin=OTHER_SAMPLE)
-DROPPED = capture(oracle=None, transport=False)
-NO_ANSWER = capture(pin=None, oracle=None, transport=False)
+PASSED, FAILED = make_capture(), make_capture(oracle=False)
+DRIFTED = make_capture(pin=OTHER_SAMPLE)
+DROPPED = make_capture(oracle=None, transport=False)
+NO_ANSWER = make_capture(pin=None, oracle=None, transport=False)
 """What a run may have recorded. An oracle that a time limit or a cancelled job ended is on record as failed."""
 
 CLASSES = {
@@ -547,7 +549,7 @@ def test_the_queue_names_the_pull_request_and_labels_nothing(job: Job) -> None:
 
 def replay_of(first: Capture) -> Capture:
     """Return the rerun that the queue's recipe makes: from the first run's pin, with no call of its own."""
-    replayed = capture(transport=None, pin=first.pin)
+    replayed = make_capture(transport=None, pin=first.pin)
     return replayed.changed(run={"replay_of": "f" * 32}, transport={"status_code": None})
 
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from freeze_gate import cli
+from tests.builders.bundle import make_bundle, make_capture
+from tests.builders.record import SAMPLE
 from tests.integration.test_gate_classes import CLASSES
 from tests.integration.test_gate_trouble import POLICY, policy
-from tests.support.gate_job import Job, bundle, capture
+from tests.support.gate_job import Job
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_the_bundles_are_hashed_again(
     assert verify(verdict, "--bundle", paths[0], "--bundle", paths[1]) == 0
     assert verify(verdict, "--bundle", paths[1], "--bundle", paths[0]) == 1
     assert "other bytes" in capsys.readouterr().out
-    paths[0].write_bytes(bundle(capture()))
+    paths[0].write_bytes(make_bundle(make_capture()))
     assert verify(verdict, "--bundle", paths[0], "--bundle", paths[1]) == 1
     assert verify(verdict, "--bundle", tmp_path / "none", "--bundle", paths[1]) == 1
 
@@ -126,7 +128,7 @@ def test_a_statement_is_about_the_pins(verdict: Path, tmp_path: Path) -> None:
     assert statement["predicate"] == json.loads(verdict.read_bytes())
     digests = [subject["digest"]["sha256"] for subject in statement["subject"]]
     assert len(digests) == len(set(digests)) == 2
-    assert hashlib.sha256(b'{"order": [1, 2, 3]}\n').hexdigest() in digests
+    assert hashlib.sha256(SAMPLE).hexdigest() in digests
 
 
 def test_no_statement_about_what_is_not_consistent(verdict: Path, tmp_path: Path) -> None:

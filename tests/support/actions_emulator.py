@@ -19,10 +19,11 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from freeze_gate.capture.bundle.status import status_of
+from tests.builders.bundle import Capture, make_bundle
 from tests.builders.zip import make_zip
 from tests.standin.state import Job as Listed
 from tests.support.actions_expressions import fill, is_true, says_when
-from tests.support.gate_job import Capture, Job, Outcome, bundle
+from tests.support.gate_job import Job, Outcome
 from tests.support.readme import ROOT
 from tests.support.recipes import RECIPES
 
@@ -200,7 +201,7 @@ class Workflow:
         name = fill(_ARTIFACT_NAME, {**contexts, "inputs": given}, {})
         here = {"run_id": contexts["github"]["run_id"], "run_attempt": contexts["github"]["run_attempt"]}
         stored = evidence.changed(fixture_id=given["fixture-id"], run=here)
-        return {"artifact-id": str(self._store(name, bundle(stored, root="")))}
+        return {"artifact-id": str(self._store(name, make_bundle(stored, root="")))}
 
     def _merge(self, job: Mapping[str, Any]) -> Known:
         steps: dict[str, Any] = {}

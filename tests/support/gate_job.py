@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import secrets
 import signal
 import subprocess
 import sys
@@ -17,71 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeze_gate import cli
-from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Oracle, Record, Run, Transport, encode_record
 from freeze_gate.github.budget import REAL, Clock
 from freeze_gate.verdict.document_reader import recompute
-from tests.builders.zip import make_zip
+from tests.builders.bundle import Capture, make_bundle, make_capture
+from tests.builders.record import COMMIT
 from tests.standin import Standin
 from tests.standin.state import Artifact
 from tests.standin.state import Run as WorkflowRun
-
-SAMPLE = b'{"order": [1, 2, 3]}\n'
-OTHER_SAMPLE = b'{"order": [1, 3, 2]}\n'
-COMMIT = "d" * 40
-"""The merge commit that was tested: on a pull request it is not the head."""
-
-_OUTCOMES = {True: ("passed", 0), False: ("failed", 1), None: ("not_run", None)}
-
-
-class Capture(NamedTuple):
-    """A record with the bytes that it pins; the bytes are None where it pins none."""
-
-    record: Record
-    pin: bytes | None
-
-    def changed(self, **details: Any) -> "Capture":
-        """Change fields of the record; a mapping changes fields of one of its detail objects."""
-        record = self.record
-        for name, value in details.items():
-            new = getattr(record, name)._replace(**value) if isinstance(value, Mapping) else value
-            record = record._replace(**{name: new})
-        return self._replace(record=record)
-
-
-def capture(
-    attempt: int = 1,
-    *,
-    fixture_id: str = "sorted-patch",
-    pin: bytes | None = SAMPLE,
-    oracle: bool | None = True,
-    transport: bool | None = True,
-    run_id: int = 4242,
-) -> Capture:
-    """Return what a capture of one attempt leaves: whole and honest, with what the oracle and the transport say."""
-    sha256 = None if pin is None else Sha256.of(pin)
-    outcome, exit_code = _OUTCOMES[oracle]
-    record = Record(
-        fixture_id=fixture_id,
-        fixture_sha256=sha256,
-        fixture_path=sha256 and f"fixtures/{sha256}.json",
-        oracle_passed=oracle,
-        transport_ok=transport,
-        transport=Transport(status_code=200, fault="connection" if transport is False else None, pin_complete=True),
-        oracle=Oracle(outcome, exit_code, sha256, egress="sealed", egress_attempts=0, runs=1),
-        run=Run("octo-org/widgets", run_id, attempt, "agent-patch", COMMIT, secrets.token_hex(16)),
-    )
-    return Capture(record, pin)
-
-
-def bundle(*captures: Capture, root: str = "freeze-gate/") -> bytes:
-    """Zip captures as an upload step does."""
-    members: dict[str, bytes] = {}
-    for record, pin in captures:
-        members[f"{root}records/{record.fixture_id}.json"] = encode_record(record)
-        if pin is not None and record.fixture_path:
-            members[root + record.fixture_path] = pin
-    return make_zip(members)
 
 
 class Outcome(NamedTuple):
@@ -180,12 +121,12 @@ class Job:
         into = run or self.run
         started = into.attempts[(attempt or len(into.attempts)) - 1]
         facts.setdefault("created_at", f"{started[:14]}{10 + len(into.artifacts) % 50}:00Z")
-        return into.add_artifact(name, bundle(*captures), **facts)
+        return into.add_artifact(name, make_bundle(*captures), **facts)
 
     def pair(self, first: Capture | None = None, rerun: Capture | None = None) -> None:
         """Upload two bundles of one capture each, under the names that the inputs ask for."""
-        self.upload("first", first or capture())
-        self.upload("rerun", rerun or capture())
+        self.upload("first", first or make_capture())
+        self.upload("rerun", rerun or make_capture())
 
     def variables(self, **inputs: str) -> dict[str, str]:
         """Return all that the step gets; an underscore in the name of an input stands for its hyphen."""

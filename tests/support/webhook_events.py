@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tests.builders.record import COMMIT
 from tests.standin.state import Repository, Run
-from tests.support.gate_job import COMMIT, Job
+from tests.support.gate_job import Job
 
 _EXAMPLES: Final = json.loads(Path(__file__).with_name("webhooks.json").read_text(encoding="utf-8"))["events"]
 

@@ -18,7 +18,7 @@ from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import GREEN, Verdict
 from freeze_gate.verdict.table import RULES, decide
-from tests.builders.evidence import X, Y, case, pair, side
+from tests.builders.evidence import X, Y, make_case, make_pair, make_side
 
 DIGESTS: Final = (X, Y, None)
 VERDICTS: Final = (True, False, None)
@@ -130,14 +130,14 @@ def test_a_run_record_is_frozen_and_keeps_its_type() -> None:
 def shown(facts: Facts, attempt: int) -> Side:
     """Return a well-made side with these facts."""
     sha256, oracle, transport = facts
-    made = side(attempt, pin=X if sha256 == X else Y if sha256 else None, oracle=oracle, transport=transport)
+    made = make_side(attempt, pin=X if sha256 == X else Y if sha256 else None, oracle=oracle, transport=transport)
     assert made.record
     return made
 
 
 def judged(given: Pair, **facts: Any) -> Verdict:
     """Return the verdict of one pair."""
-    return judge(case(given, **facts)).verdicts[0]
+    return judge(make_case(given, **facts)).verdicts[0]
 
 
 def test_sound_evidence_is_judged_by_the_table_alone() -> None:
@@ -172,7 +172,7 @@ def test_any_evidence_fault_makes_any_pair_undecided(check: Any) -> None:
 
 def test_a_fault_of_no_known_check_still_closes() -> None:
     """What nobody knows how to name is no reason to believe the rest."""
-    given = pair({"oracle": None, "transport": False})
+    given = make_pair({"oracle": None, "transport": False})
     odd = given._replace(first=given.first._replace(fault=Fault("of-tomorrow", "")))
     assert (judged(odd).failure_class, judged(odd).reason) == ("unclassified", "digest-missing")
 

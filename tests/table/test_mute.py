@@ -11,7 +11,7 @@ from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import NOT_ASKED, Freeze, Policy, PolicyReading
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.table import FailureClass
-from tests.builders.evidence import FREEZE, TODAY, X, Y, case, pair
+from tests.builders.evidence import FREEZE, TODAY, X, Y, make_case, make_pair
 
 # Most of what is drawn is nearly a proven flake, nearly with a fitting entry: there the mistakes would be.
 PINS = st.sampled_from([X, X, X, X, X, Y, None])
@@ -19,7 +19,7 @@ ORACLES = st.sampled_from([True, True, None, False])
 TRANSPORTS = st.sampled_from([False, False, True, None])
 SIDES = st.fixed_dictionaries({}, optional={"pin": PINS, "oracle": ORACLES, "transport": TRANSPORTS})
 IDS = st.sampled_from(["sorted-patch", "sorted-patch", "other"])
-PAIRS = st.builds(pair, SIDES, SIDES, IDS)
+PAIRS = st.builds(make_pair, SIDES, SIDES, IDS)
 FREEZES = st.fixed_dictionaries(
     {"fixture_id": IDS},
     optional={
@@ -42,8 +42,8 @@ READINGS = st.builds(PolicyReading, st.sampled_from(["read"] * 5 + ["unusable", 
 @given(st.lists(PAIRS, min_size=1, max_size=3, unique_by=lambda each: each.fixture_id), READINGS)
 def test_no_policy_mutes_anything_but_a_proven_flake(pairs: list[Any], reading: PolicyReading) -> None:
     """Where the exit code is 0, every pair is green, or a proven flake that an entry of today is about."""
-    result = judge(case(*pairs, policy=reading))
-    without = judge(case(*pairs, policy=NOT_ASKED))
+    result = judge(make_case(*pairs, policy=reading))
+    without = judge(make_case(*pairs, policy=NOT_ASKED))
     for each, verdict, plain in zip(pairs, result.verdicts, without.verdicts, strict=True):
         assert verdict.failure_class in (plain.failure_class, FailureClass.UNCLASSIFIED)
         assert verdict.green == plain.green
@@ -88,7 +88,7 @@ FILES = st.fixed_dictionaries(
 def test_no_file_whatever_does_either(each: Any, file: dict[str, Any]) -> None:
     """The same from the file's bytes on: one that is refused mutes nothing at all."""
     reading = read_policy(json.dumps(file).encode(), "p", TODAY)
-    result = judge(case(each, policy=reading))
+    result = judge(make_case(each, policy=reading))
     if result.exit_code == 0 and not result.verdict.green:
         assert reading.state == "read"
         assert result.failure_class == FailureClass.HARNESS_FLAKE
@@ -97,8 +97,8 @@ def test_no_file_whatever_does_either(each: Any, file: dict[str, Any]) -> None:
 
 def test_a_proven_flake_is_muted_at_all() -> None:
     """Else the tests above would hold for a tool that never mutes."""
-    flake = pair({"oracle": None, "transport": False})
-    assert judge(case(flake, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))).exit_code == 0
-    unproven = pair({"oracle": None, "transport": False}, {"oracle": None})
-    result = judge(case(unproven, policy=PolicyReading("read", Policy(freezes=(FREEZE,)))))
+    flake = make_pair({"oracle": None, "transport": False})
+    assert judge(make_case(flake, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))).exit_code == 0
+    unproven = make_pair({"oracle": None, "transport": False}, {"oracle": None})
+    result = judge(make_case(unproven, policy=PolicyReading("read", Policy(freezes=(FREEZE,)))))
     assert (result.exit_code, result.failure_class) == (1, FailureClass.HARNESS_FLAKE)

@@ -10,7 +10,8 @@ from freeze_gate.evidence.bundle import BundleReader, printable_id
 from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
 from freeze_gate.evidence.side import Fault, Side, Source
-from tests.builders.bundle import SAMPLE, Files, files, record, write, zipped
+from tests.builders.bundle import Files, make_files, write_files, write_zip
+from tests.builders.record import SAMPLE, make_mapping
 from tests.builders.zip import Member, craft
 
 SOURCE = Source("freeze-gate")
@@ -21,7 +22,9 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[object]:
     """Keep files as a folder or as a zip; both show the same."""
 
     def keep(made: Files) -> Path:
-        return write(tmp_path / "b", made) if request.param == "folder" else zipped(tmp_path / "b.zip", made, "")
+        return (
+            write_files(tmp_path / "b", made) if request.param == "folder" else write_zip(tmp_path / "b.zip", made, "")
+        )
 
     return keep  # type: ignore[return-value]
 
@@ -36,7 +39,7 @@ def shown(path: Path) -> dict[str, Side]:
 
 def test_a_record_is_shown_with_its_pin(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """The digest is that of the bytes, not the record's word for it."""
-    made = files(record())
+    made = make_files(make_mapping())
     side = shown(kept(made))["sorted-patch"]
     assert side.record
     assert side == Side(
@@ -51,8 +54,8 @@ def test_a_record_is_shown_with_its_pin(kept) -> None:  # type: ignore[no-untype
 def test_a_bundle_may_stand_at_any_depth(tmp_path: Path, root: str) -> None:
     """A10: one path more in the upload step puts everything one folder deeper."""
     for path in (
-        zipped(tmp_path / "b.zip", files(record()), root),
-        write(tmp_path / "b" / root, files(record())) and tmp_path / "b",
+        write_zip(tmp_path / "b.zip", make_files(make_mapping()), root),
+        write_files(tmp_path / "b" / root, make_files(make_mapping())) and tmp_path / "b",
     ):
         side = shown(path)["sorted-patch"]
         assert side.pin
@@ -62,7 +65,10 @@ def test_a_bundle_may_stand_at_any_depth(tmp_path: Path, root: str) -> None:
 def test_several_bundles_side_by_side_keep_their_pins_apart(tmp_path: Path) -> None:
     """Each record points below its own root."""
     path = tmp_path / "b.zip"
-    one, other = files(record("a", b"1"), pins=(b"1",)), files(record("b", b"1"), pins=())
+    one, other = (
+        make_files(make_mapping("a", b"1"), pins=(b"1",)),
+        make_files(make_mapping("b", b"1"), pins=()),
+    )
     members = {f"x/{name}": content for name, content in one.items()}
     members |= {f"y/{name}": content for name, content in other.items()}
     path.write_bytes(craft(*(Member(name, content) for name, content in members.items())))
@@ -72,7 +78,9 @@ def test_several_bundles_side_by_side_keep_their_pins_apart(tmp_path: Path) -> N
 
 def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """A8, P5."""
-    sides = shown(kept(files(record("empty", b""), record("none", None, oracle_passed=None), pins=(b"",))))
+    sides = shown(
+        kept(make_files(make_mapping("empty", b""), make_mapping("none", None, oracle_passed=None), pins=(b"",)))
+    )
     assert sides["empty"].pin == Observed(Sha256.of(b""), 0)
     assert sides["none"].pin is None
     assert not sides["none"].faults
@@ -83,7 +91,7 @@ def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[n
 )
 def test_an_unreadable_record_counts_under_its_file_name(kept, content: bytes) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """P10: it vanishes nowhere, and its neighbours are read."""
-    sides = shown(kept({**files(record()), "records/odd.json": content}))
+    sides = shown(kept({**make_files(make_mapping()), "records/odd.json": content}))
     assert sides["odd"].record is None
     assert sides["odd"].fault
     assert sides["odd"].fault.check == "record-invalid"
@@ -92,8 +100,15 @@ def test_an_unreadable_record_counts_under_its_file_name(kept, content: bytes) -
 
 def test_many_problems_are_said_in_one_line(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """The first three, and how many more there are."""
-    odd = {**record("odd"), "oracle_passed": "no", "transport_ok": 1, "oracle": [], "run": 5, "schema": None}
-    assert shown(kept(files(odd)))["odd"].fault == Fault(
+    odd = {
+        **make_mapping("odd"),
+        "oracle_passed": "no",
+        "transport_ok": 1,
+        "oracle": [],
+        "run": 5,
+        "schema": None,
+    }
+    assert shown(kept(make_files(odd)))["odd"].fault == Fault(
         "record-invalid",
         "schema: must be freeze-gate/record/1; oracle_passed: must be true or false; "
         "transport_ok: must be true or false; and 2 more",
@@ -103,8 +118,10 @@ def test_many_problems_are_said_in_one_line(kept) -> None:  # type: ignore[no-un
 @pytest.mark.parametrize("stem", ["", "a" * 129, "a" * 200, "\x1b[31m", "a b", "ü", "a\n", "x" * 127 + "…"])
 def test_a_file_that_is_named_like_no_id_is_nobodys_record(tmp_path: Path, stem: str) -> None:
     """Whatever stands in it; and what names it can be printed and is taken for no other."""
-    claimed = record("a" * 128)
-    path = write(tmp_path, {f"records/{stem}.json": files(claimed)[f"records/{'a' * 128}.json"], **files()})
+    claimed = make_mapping("a" * 128)
+    path = write_files(
+        tmp_path, {f"records/{stem}.json": make_files(claimed)[f"records/{'a' * 128}.json"], **make_files()}
+    )
     ((name, side),) = shown(path).items()
     assert side.record is None
     assert side.fault
@@ -116,9 +133,14 @@ def test_a_file_that_is_named_like_no_id_is_nobodys_record(tmp_path: Path, stem:
 
 def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Path) -> None:
     """A broken pin spoils its record, a broken record itself; the others are read."""
-    made = files(record("a", b"1"), record("b", b"2"), record("c", b"3"), pins=(b"1", b"2", b"3"))
+    made = make_files(
+        make_mapping("a", b"1"),
+        make_mapping("b", b"2"),
+        make_mapping("c", b"3"),
+        pins=(b"1", b"2", b"3"),
+    )
     members = [Member(name, content) for name, content in made.items()]
-    broken = {record("a", b"1")["fixture_path"], "records/b.json"}
+    broken = {make_mapping("a", b"1")["fixture_path"], "records/b.json"}
     path = tmp_path / "b.zip"
     path.write_bytes(craft(*(m._replace(crc=1) if m.name in broken else m for m in members)))
     sides = shown(path)
@@ -131,15 +153,15 @@ def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Pa
 def test_a_large_pin_that_many_records_share_is_read_once(tmp_path: Path, size: int, times: int) -> None:
     """And says the same to each; a small one is sooner hashed again than remembered."""
     pin = bytes(size)
-    path = zipped(tmp_path / "b.zip", files(*(record(f"r{n}", pin) for n in range(5)), pins=(pin,)))
+    path = write_zip(tmp_path / "b.zip", make_files(*(make_mapping(f"r{n}", pin) for n in range(5)), pins=(pin,)))
     assert len({id(side.pin) for side in shown(path).values()}) == times
     assert {side.pin for side in shown(path).values()} == {Observed(Sha256.of(pin), size)}
 
 
 def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: Path) -> None:
     """A record may even name another record: its bytes are hashed like any others."""
-    other = files(record("b"))["records/b.json"]
-    odd = {**record("a"), "fixture_path": "records/b.json", "fixture_sha256": Sha256.of(other)}
+    other = make_files(make_mapping("b"))["records/b.json"]
+    odd = {**make_mapping("a"), "fixture_path": "records/b.json", "fixture_sha256": Sha256.of(other)}
     odd["oracle"] = {}
-    side = shown(write(tmp_path, {**files(odd), "records/b.json": other}))["a"]
+    side = shown(write_files(tmp_path, {**make_files(odd), "records/b.json": other}))["a"]
     assert side.pin == Observed(Sha256.of(other), len(other))

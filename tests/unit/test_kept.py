@@ -10,7 +10,7 @@ from freeze_gate.evidence.kept import keep
 from freeze_gate.evidence.record import LengthChecks, Oracle, Record, Run, Sampler, Transport
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.shelf import Shelf
-from tests.builders.evidence import Y, side
+from tests.builders.evidence import Y, make_side
 
 SOURCE = Source("one")
 
@@ -63,7 +63,7 @@ def test_what_comes_back_is_what_was_kept(found: list[tuple[str, Side]]) -> None
 
 def test_digests_are_digests_again() -> None:
     """Text that is none cannot come back as one."""
-    whole = side(1)
+    whole = make_side(1)
     (back,) = keep(whole.source, Shelf(), [("a", whole)]).sides("a")
     assert back == whole
     assert back.record
@@ -74,20 +74,20 @@ def test_digests_are_digests_again() -> None:
 
 def test_what_was_read_may_turn_out_to_come_from_elsewhere() -> None:
     """What GitHub says of the run is known only when the artifact is chosen; the rows do not know it."""
-    reading = keep(SOURCE, Shelf(), [("a", side(1))])
+    reading = keep(SOURCE, Shelf(), [("a", make_side(1))])
     other = Source("other", attempt=3)
-    assert [*reading._replace(source=other).sides("a")] == [side(1)._replace(source=other)]
+    assert [*reading._replace(source=other).sides("a")] == [make_side(1)._replace(source=other)]
 
 
 def test_the_attempt_is_that_of_all_records_or_none() -> None:
     """One record of another attempt, or of none, and nothing is said."""
     unread = Side(SOURCE, record_sha256=Y)
-    nameless = side(1)._replace(record=Record("a", None, None, None, None))
+    nameless = make_side(1)._replace(record=Record("a", None, None, None, None))
     for found, attempt in (
-        ([side(2), side(2)], 2),
-        ([side(2), unread], 2),
-        ([side(2), side(1)], None),
-        ([side(2), nameless], None),
+        ([make_side(2), make_side(2)], 2),
+        ([make_side(2), unread], 2),
+        ([make_side(2), make_side(1)], None),
+        ([make_side(2), nameless], None),
         ([nameless], None),
         ([unread], None),
         ([], None),

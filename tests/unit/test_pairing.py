@@ -12,7 +12,7 @@ from freeze_gate.evidence.kept import Reading, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from freeze_gate.shelf import Shelf
-from tests.builders.evidence import X, Y, side
+from tests.builders.evidence import X, Y, make_side
 
 ONE, OTHER = Source("one"), Source("other")
 BROKEN = Source("broken", fault=Fault("archive-invalid", "it is no zip"))
@@ -21,7 +21,7 @@ GONE = Source("gone", fault=Fault("artifact-missing", "nothing found"))
 
 def at(source: Source, fixture_id: str = "a", **facts: object) -> Side:
     """Return a sound side of some source."""
-    return side(1, fixture_id=fixture_id)._replace(source=source, **facts)  # type: ignore[arg-type]
+    return make_side(1, fixture_id=fixture_id)._replace(source=source, **facts)  # type: ignore[arg-type]
 
 
 def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:

@@ -18,7 +18,7 @@ from freeze_gate.evidence.checks import (
 from freeze_gate.evidence.digest import Observed
 from freeze_gate.evidence.record import Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side
-from tests.builders.evidence import X, Y, pair, side
+from tests.builders.evidence import X, Y, make_pair, make_side
 
 GATE = Bench(github_metadata=True, repository="octo-org/widgets")
 OFFLINE = Bench(github_metadata=False)
@@ -48,12 +48,12 @@ def failed(given: Pair, bench: Bench = OFFLINE) -> list[tuple[str, str]]:
     return [(finding.check, finding.side) for finding in findings(ALL, given, bench)]
 
 
-A, B = side(1)._replace(source=side(1).source._replace(sha256=Y)), side(2)
+A, B = make_side(1)._replace(source=make_side(1).source._replace(sha256=Y)), make_side(2)
 
 
 def test_sound_evidence_fails_nothing() -> None:
     """In the gate, and offline."""
-    assert failed(pair(), GATE) == failed(pair(), OFFLINE) == []
+    assert failed(make_pair(), GATE) == failed(make_pair(), OFFLINE) == []
 
 
 def test_the_order_is_that_of_the_contract() -> None:
@@ -135,11 +135,11 @@ EVIDENCE: dict[str, tuple[Pair, str, str]] = {
         FIRST,
     ),
     "an input of nothing": (
-        Pair("a", A, changed(side(2, pin=None, oracle=None), oracle=Oracle(fixture_sha256=Y))),
+        Pair("a", A, changed(make_side(2, pin=None, oracle=None), oracle=Oracle(fixture_sha256=Y))),
         "oracle-input-mismatch",
         RERUN,
     ),
-    "another commit": (Pair("a", A, from_run(B, commit="d" * 40)), "commit-mismatch", BOTH),
+    "another commit": (Pair("a", A, from_run(B, commit="e" * 40)), "commit-mismatch", BOTH),
     "another head": (
         Pair("a", from_artifact(A, head_sha="1" * 40), from_artifact(B, head_sha="2" * 40)),
         "commit-mismatch",
@@ -208,7 +208,7 @@ def other_attempts(*others: Side, under: str | None = "a") -> Bench:
     return Bench(github_metadata=False, other_attempts={under: others})
 
 
-FAIL = side(3, oracle=False)
+FAIL = make_side(3, oracle=False)
 REPLAY = changed(B, transport_ok=None, transport=Transport())
 UNSEALED = {word: changed(A, oracle=Oracle("passed", egress=word)) for word in ("open", None)}
 
@@ -239,9 +239,13 @@ FLAKE: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
     "a truncated sample on the rerun": (Pair("a", REPLAY, partial(B)), OFFLINE, [("pin-partial", BOTH)]),
     "two truncated samples": (Pair("a", partial(A), partial(B)), OFFLINE, [("pin-partial", BOTH)]),
     "a truncated sample and a whole sample": (Pair("a", partial(A), B), OFFLINE, []),
-    "another attempt that passed": (Pair("a", A, B), other_attempts(side(3)), []),
-    "another attempt that failed": (Pair("a", A, B), other_attempts(side(3), FAIL), [("earlier-fail", BOTH)]),
-    "another attempt that failed on other bytes": (Pair("a", A, B), other_attempts(side(3, pin=Y, oracle=False)), []),
+    "another attempt that passed": (Pair("a", A, B), other_attempts(make_side(3)), []),
+    "another attempt that failed": (Pair("a", A, B), other_attempts(make_side(3), FAIL), [("earlier-fail", BOTH)]),
+    "another attempt that failed on other bytes": (
+        Pair("a", A, B),
+        other_attempts(make_side(3, pin=Y, oracle=False)),
+        [],
+    ),
     "another fixture that failed": (Pair("a", A, B), other_attempts(FAIL, under="b"), []),
     "another attempt that cannot be read": (
         Pair("a", A, B),

@@ -7,9 +7,9 @@ import pytest
 
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport, read_record
-from tests.builders.bundle import record
+from tests.builders.record import make_mapping
 
-SOUND = read_record(json.dumps(record()).encode(), "sorted-patch")
+SOUND = read_record(json.dumps(make_mapping()).encode(), "sorted-patch")
 CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "true beside a timeout": ({"transport": Transport(timed_out=True)}, "transport_ok"),
     "true beside a fault": ({"transport": Transport(fault="connection")}, "transport_ok"),

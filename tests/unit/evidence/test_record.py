@@ -23,8 +23,8 @@ from freeze_gate.evidence.record import (
     read_record,
     unknown_keys,
 )
-from tests.builders.bundle import record
 from tests.builders.evidence import X, Y
+from tests.builders.record import make_mapping
 
 ID = "sorted-patch"
 
@@ -45,13 +45,13 @@ def problems(mapping: Any, stem: str = ID) -> list[str]:
 
 def test_a_whole_record_is_read() -> None:
     """Every field, typed; null is unknown."""
-    mapping = record(
+    mapping = make_mapping(
         transport={"checks": {"min_bytes": 100, "ends_with": "}"}, "bytes_received": 1841},
         oracle={"seconds": 0.41, "runs": 1, "egress_attempts": 0},
         sampler={"model": "ü-1", "request_sha256": Y},
     )
     read = read_record(encoded(mapping), ID)
-    assert read.transport == Transport(200, None, 0, None, None, 1841, None, LengthChecks(100, None, "}"))
+    assert read.transport == Transport(200, None, None, None, True, 1841, None, LengthChecks(100, None, "}"))
     assert read.oracle == Oracle("passed", 0, mapping["fixture_sha256"], "sealed", 0, 1, 0.41)
     assert read.run.replay_of is None
     assert read.sampler == Sampler("ü-1", Y)
@@ -60,7 +60,8 @@ def test_a_whole_record_is_read() -> None:
 def test_the_six_first_keys_are_enough() -> None:
     """All details are optional, as is each of their fields."""
     bare = {
-        key: record()[key] for key in ("fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok")
+        key: make_mapping()[key]
+        for key in ("fixture_id", "fixture_sha256", "fixture_path", "oracle_passed", "transport_ok")
     }
     bare["schema"] = "freeze-gate/record/1"
     read = read_record(encoded(bare), ID)
@@ -73,7 +74,7 @@ def test_the_six_first_keys_are_enough() -> None:
 
 def test_layout_and_a_byte_order_mark_have_no_effect() -> None:
     """P9 and P19: the record's own bytes may look as they like."""
-    mapping = record()
+    mapping = make_mapping()
     plain = read_record(encoded(mapping), ID)
     turned = dict(reversed(mapping.items()))
     for payload in (b"\xef\xbb\xbf" + encoded(mapping), json.dumps(turned, indent=4).encode() + b"\r\n\r\n"):
@@ -84,16 +85,21 @@ def test_layout_and_a_byte_order_mark_have_no_effect() -> None:
 @pytest.mark.parametrize("odd", ["false", "False", "no", "true", "", 0, 1, 0.0, [], {}])
 def test_a_verdict_is_exactly_true_false_or_null(key: str, odd: Any) -> None:
     """P1: read loosely, it would be a flake."""
-    assert problems({**record(), key: odd}) == [f"{key}: must be true or false"]
+    assert problems({**make_mapping(), key: odd}) == [f"{key}: must be true or false"]
 
 
 @pytest.mark.parametrize("odd", [X.upper(), f"sha256:{X}", f"{X} ", X[:63], f"{X}0", "", 5, "g" * 64])
 def test_a_digest_is_never_repaired(odd: Any) -> None:
     """P7, and P5: an empty digest is invalid, not missing."""
-    for mapping in ({**record(), "fixture_sha256": odd}, record(oracle={"fixture_sha256": odd})):
+    for mapping in (
+        {**make_mapping(), "fixture_sha256": odd},
+        make_mapping(oracle={"fixture_sha256": odd}),
+    ):
         assert [each.split(": ")[1] for each in problems(mapping)] == ["must be 64 lower-case hexadecimal characters"]
     for tail in ("\n", "\r"):
-        assert problems({**record(), "fixture_sha256": X + tail}) == ["holds a control character or a lone surrogate"]
+        assert problems({**make_mapping(), "fixture_sha256": X + tail}) == [
+            "holds a control character or a lone surrogate"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -119,33 +125,37 @@ def test_a_digest_is_never_repaired(odd: Any) -> None:
 )
 def test_a_path_stays_below_the_bundle(odd: Any) -> None:
     """Relative, plain, and without parts that lead elsewhere."""
-    assert [each.partition(":")[0] for each in problems({**record(), "fixture_path": odd})] == ["fixture_path"]
+    assert [each.partition(":")[0] for each in problems({**make_mapping(), "fixture_path": odd})] == ["fixture_path"]
 
 
 @pytest.mark.parametrize("good", ["a", "a/b/c.json", "fixtures/x..y", ".hidden/+=_-", "a" * 512])
 def test_a_plain_path_is_read(good: str) -> None:
     """Every character that the capture side may write."""
-    assert problems({**record(), "fixture_path": good}) == []
+    assert problems({**make_mapping(), "fixture_path": good}) == []
 
 
 @pytest.mark.parametrize("odd", ["", ".a", "-a", "a b", "a/b", "ü", "a" * 129, "a\n", None, 5])
 def test_a_fixture_id_is_plain_and_is_the_name_of_its_file(odd: Any) -> None:
     """Its first character is a letter or a digit."""
-    assert len(problems({**record(), "fixture_id": odd}, str(odd))) == 1
-    assert problems(record("a" * 128), "a" * 128) == []
-    assert problems(record("a"), "b") == ["fixture_id: must be the file's name without .json"]
+    assert len(problems({**make_mapping(), "fixture_id": odd}, str(odd))) == 1
+    assert problems(make_mapping("a" * 128), "a" * 128) == []
+    assert problems(make_mapping("a"), "b") == ["fixture_id: must be the file's name without .json"]
 
 
 def test_digest_and_path_are_both_there_or_both_null() -> None:
     """A path without a digest says nothing, nor does a digest without a path."""
     words = "fixture_path: must be null where fixture_sha256 is, and only there"
-    assert problems({**record(), "fixture_path": None}) == problems({**record(), "fixture_sha256": None}) == [words]
-    assert problems(record(pin=None, oracle_passed=None)) == []
+    assert (
+        problems({**make_mapping(), "fixture_path": None})
+        == problems({**make_mapping(), "fixture_sha256": None})
+        == [words]
+    )
+    assert problems(make_mapping(pin=None, oracle_passed=None)) == []
 
 
 def test_all_problems_are_named_at_once() -> None:
     """Whoever mends it, mends it once."""
-    mapping = record(
+    mapping = make_mapping(
         schema="freeze-gate/record/2",
         transport={"retry_count": -1, "checks": {"min_bytes": "1"}},
         run={"commit": "HEAD"},
@@ -163,17 +173,17 @@ def test_all_problems_are_named_at_once() -> None:
 @pytest.mark.parametrize(
     ("payload", "words"),
     [
-        (encoded(record())[:200], "is not JSON"),
+        (encoded(make_mapping())[:200], "is not JSON"),
         (b"[]", "must be an object"),
         (b"null", "must be an object"),
-        (encoded(record()).replace(b'"fixture_id"', b'"schema": 1, "fixture_id"', 1), "gives a key twice"),
-        (encoded(record(x="y" * (70 << 10))), "is over 64 KiB"),
-        (encoded(record(x="y" * (2 << 20))), "is over 64 KiB"),
-        (encoded(record(sampler={"model": "\ud800"})), "holds a control character or a lone surrogate"),
-        (encoded(record(x="\0")), "holds a control character or a lone surrogate"),
-        (encoded(record(x=[[[1]]])), "is nested too deeply"),
-        (encoded(record(transport={"checks": {"min_bytes": {}}})), "is nested too deeply"),
-        (encoded(record(oracle={"seconds": float("nan")})), "holds NaN or an infinity"),
+        (encoded(make_mapping()).replace(b'"fixture_id"', b'"schema": 1, "fixture_id"', 1), "gives a key twice"),
+        (encoded(make_mapping(x="y" * (70 << 10))), "is over 64 KiB"),
+        (encoded(make_mapping(x="y" * (2 << 20))), "is over 64 KiB"),
+        (encoded(make_mapping(sampler={"model": "\ud800"})), "holds a control character or a lone surrogate"),
+        (encoded(make_mapping(x="\0")), "holds a control character or a lone surrogate"),
+        (encoded(make_mapping(x=[[[1]]])), "is nested too deeply"),
+        (encoded(make_mapping(transport={"checks": {"min_bytes": {}}})), "is nested too deeply"),
+        (encoded(make_mapping(oracle={"seconds": float("nan")})), "holds NaN or an infinity"),
     ],
 )
 def test_what_is_no_record_is_refused_as_a_whole(payload: bytes, words: str) -> None:
@@ -183,14 +193,14 @@ def test_what_is_no_record_is_refused_as_a_whole(payload: bytes, words: str) -> 
 
 def test_the_largest_record_is_read() -> None:
     """64 KiB, not one byte more."""
-    room = MAX_RECORD_BYTES - len(encoded(record(x="")))
-    assert problems(record(x="y" * room)) == []
-    assert problems(record(x="y" * (room + 1))) == ["is over 64 KiB"]
+    room = MAX_RECORD_BYTES - len(encoded(make_mapping(x="")))
+    assert problems(make_mapping(x="y" * room)) == []
+    assert problems(make_mapping(x="y" * (room + 1))) == ["is over 64 KiB"]
 
 
 def test_unknown_keys_are_ignored_and_named() -> None:
     """A later version may say more."""
-    mapping = record(x=1, transport={"y": 1, "checks": {"z": 1}})
+    mapping = make_mapping(x=1, transport={"y": 1, "checks": {"z": 1}})
     assert problems(mapping) == []
     assert unknown_keys(read_mapping(encoded(mapping))) == ["x", "transport.y", "transport.checks.z"]
 
@@ -252,14 +262,14 @@ odd_values = st.recursive(
 
 
 @given(
-    st.dictionaries(st.sampled_from(list(record())), odd_values),
+    st.dictionaries(st.sampled_from(list(make_mapping())), odd_values),
     st.sampled_from(["transport", "oracle", "run"]),
     odd_values,
 )
 def test_odd_values_anywhere_raise_nothing_else(changed: dict[str, Any], name: str, odd: Any) -> None:
     """Of every type, in every place."""
-    mapping = {**record(), **changed}
-    for each in (mapping, {**mapping, name: dict.fromkeys(record()[name], odd)}):
+    mapping = {**make_mapping(), **changed}
+    for each in (mapping, {**mapping, name: dict.fromkeys(make_mapping()[name], odd)}):
         with contextlib.suppress(InvalidRecord):
             contradictions(read_record(encoded(each), ID))
 

@@ -9,7 +9,7 @@ from freeze_gate.report.advice import NEXT, WHY, next_step, seen, why
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import GREEN, Case
 from freeze_gate.verdict.table import RULES
-from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, make_case, make_pair, make_side
 from tests.support.github_markdown import render
 
 REASONS = {check.id for check in (*EVIDENCE_CHECKS, *FLAKE_CHECKS)} | {rule.id for rule in RULES} | {GREEN}
@@ -34,13 +34,13 @@ def test_advice_is_plain_words_with_code_and_emphasis_alone(reason: str) -> None
 
 def test_a_green_pair_has_nothing_to_mute() -> None:
     """The why of a green pair begins with these words."""
-    assert why(judge(case(pair())).verdict).startswith("Nothing to mute")
+    assert why(judge(make_case(make_pair())).verdict).startswith("Nothing to mute")
 
 
 def test_a_failed_check_says_where_and_what_was_seen() -> None:
     """The check's own sentence is followed by the side and the detail."""
-    lost = Pair("sorted-patch", side(1), side(2)._replace(pin=None))
-    said = why(judge(case(lost)).verdict)
+    lost = Pair("sorted-patch", make_side(1), make_side(2)._replace(pin=None))
+    said = why(judge(make_case(lost)).verdict)
     assert said.startswith("The pinned file is not in the bundle (the rerun: there is no fixtures/")
     assert said.endswith(").")
 
@@ -55,7 +55,7 @@ def test_why_is_plain_text() -> None:
 def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:
     fault = Fault("artifact-missing", "there is no freeze-gate-2 in run 4242")
     gone = Side(Source("freeze-gate-2", run_id=run_id, newest_attempt=newest_attempt, fault=fault))
-    first = side(1)
+    first = make_side(1)
     return Pair(None, first._replace(source=first.source._replace(newest_attempt=newest_attempt)), gone)
 
 
@@ -70,7 +70,7 @@ def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:
 )
 def test_a_missing_artifact_in_the_first_week(given_pair: Pair, words: str) -> None:
     """One attempt yet: which button; several: keep them apart; two runs, or nothing known: both causes."""
-    given_case = case(given_pair)
+    given_case = make_case(given_pair)
     result = judge(given_case)
     assert result.reason == "artifact-missing"
     assert words in next_step(given_case, result)
@@ -83,14 +83,14 @@ def _policy(**changed: object) -> PolicyReading:
 @pytest.mark.parametrize(
     ("given_case", "words"),
     [
-        (case(FLAKE), "paste the entry below"),
-        (case(FLAKE, policy=_policy()), "Nothing to press"),
-        (case(FLAKE, policy=_policy(pull_request=13)), "change the freeze that is there already"),
-        (case(FLAKE, policy=PolicyReading("unusable")), "keeps the policy file from being used"),
-        (case(UNPROVEN), "nothing shows that the patch works, and a freeze would not mute this"),
-        (case(FLAKE, pair({"transport": False}, fixture_id="b"), policy=_policy()), "paste the entry below"),
-        (case(MISS, policy=_policy()), "fix the patch"),
-        (case(DRIFT), "refresh the fixture"),
+        (make_case(FLAKE), "paste the entry below"),
+        (make_case(FLAKE, policy=_policy()), "Nothing to press"),
+        (make_case(FLAKE, policy=_policy(pull_request=13)), "change the freeze that is there already"),
+        (make_case(FLAKE, policy=PolicyReading("unusable")), "keeps the policy file from being used"),
+        (make_case(UNPROVEN), "nothing shows that the patch works, and a freeze would not mute this"),
+        (make_case(FLAKE, make_pair({"transport": False}, fixture_id="b"), policy=_policy()), "paste the entry below"),
+        (make_case(MISS, policy=_policy()), "fix the patch"),
+        (make_case(DRIFT), "refresh the fixture"),
     ],
 )
 def test_what_to_do_next_about_a_flake_depends_on_the_policy(given_case: Case, words: str) -> None:

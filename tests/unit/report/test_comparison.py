@@ -5,7 +5,7 @@ import pytest
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from freeze_gate.report.comparison import side_by_side
-from tests.builders.evidence import VIEW, X, Y, pair, side
+from tests.builders.evidence import VIEW, X, Y, make_pair, make_side
 
 
 def rows(given: Pair) -> dict[str, tuple[str, str]]:
@@ -16,14 +16,14 @@ def rows(given: Pair) -> dict[str, tuple[str, str]]:
 
 def changed(**facts: object) -> Pair:
     """Return a pair whose first record says something else."""
-    first = side(1)
+    first = make_side(1)
     assert first.record
-    return Pair("sorted-patch", first._replace(record=first.record._replace(**facts)), side(2))  # type: ignore[arg-type]
+    return Pair("sorted-patch", first._replace(record=first.record._replace(**facts)), make_side(2))  # type: ignore[arg-type]
 
 
 def test_what_a_run_left() -> None:
     """Each fact has its row, and what GitHub does not publish is said to be so."""
-    shown = rows(pair({"oracle": False, "transport": False}, {"pin": Y}))
+    shown = rows(make_pair({"oracle": False, "transport": False}, {"pin": Y}))
     assert shown["run"][0] == "[run 4242, attempt 1](https://github.com/octo-org/widgets/actions/runs/4242/attempts/1)"
     assert shown["artifact"][1].startswith(
         "[`freeze-gate-2`](https://github.com/octo-org/widgets/actions/runs/4242/artifacts/102)"
@@ -75,7 +75,7 @@ def test_what_is_unknown_is_said_to_be(facts: dict[str, object], row: str, cell:
 def test_a_side_without_evidence_shows_its_trouble_and_no_more() -> None:
     """Where nothing was found, the cells of that side are empty and one row says why."""
     gone = Side(Source("freeze-gate-2", fault=Fault("artifact-missing", "there is no such artifact")))
-    shown = rows(Pair("sorted-patch", side(1), gone))
+    shown = rows(Pair("sorted-patch", make_side(1), gone))
     assert shown["run"][1] == "not known"
     assert shown["trouble"] == ("-", "`artifact-missing`: there is no such artifact")
     assert shown["pinned bytes"][1] == "nothing pinned"
@@ -90,4 +90,4 @@ def test_a_row_that_says_nothing_of_either_side_is_left_out() -> None:
 
 def test_offline_nothing_is_linked() -> None:
     """Without a repository a run is a number and an artifact a name."""
-    assert "](" not in side_by_side(pair(), VIEW._replace(repository=None))
+    assert "](" not in side_by_side(make_pair(), VIEW._replace(repository=None))

@@ -11,7 +11,7 @@ from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.report.freezes import policy_part
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case
-from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, case, pair
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, make_case, make_pair
 from tests.support.github_markdown import plain_words, render
 
 
@@ -23,7 +23,7 @@ def part(given: Case) -> str:
 def with_freeze(given: Pair = FLAKE, **changed: Any) -> str:
     """Return what is said where the policy holds one entry."""
     policy = Policy(freezes=(FREEZE._replace(**changed),))
-    return part(case(given, policy=PolicyReading("read", policy, "b" * 40)))
+    return part(make_case(given, policy=PolicyReading("read", policy, "b" * 40)))
 
 
 def test_an_active_freeze_names_owner_reason_last_day_and_condition() -> None:
@@ -58,7 +58,7 @@ def test_the_nearest_entry_that_mutes_nothing_is_named(
 
 def test_an_entry_is_ready_to_paste_and_open_where_a_reviewer_decides() -> None:
     """It is YAML with id, digest and today; owner, reason, expires and unfreeze_when are empty."""
-    (entry,) = yaml.safe_load(render(part(case(FLAKE, policy=PolicyReading("absent")))).fences[0])
+    (entry,) = yaml.safe_load(render(part(make_case(FLAKE, policy=PolicyReading("absent")))).fences[0])
     assert entry == {
         "fixture_id": "sorted-patch",
         "fixture_sha256": X,
@@ -73,18 +73,18 @@ def test_an_entry_is_ready_to_paste_and_open_where_a_reviewer_decides() -> None:
 @pytest.mark.parametrize("fixture_id", ["null", "1e5", "0x1f", "2026-11-29", "yes", "12345"])
 def test_an_id_that_yaml_would_take_for_something_else_stays_a_string(fixture_id: str) -> None:
     """The pasted id is the fixture's id, whatever it looks like."""
-    given = case(pair({"oracle": None, "transport": False}, fixture_id=fixture_id))
+    given = make_case(make_pair({"oracle": None, "transport": False}, fixture_id=fixture_id))
     assert yaml.safe_load(render(part(given)).fences[0])[0]["fixture_id"] == fixture_id
 
 
 def test_without_a_passing_oracle_nothing_is_offered() -> None:
     """Nothing shows that the patch works, so no freeze would mute it, with an entry or without."""
-    for said in (part(case(UNPROVEN)), with_freeze(UNPROVEN)):
+    for said in (part(make_case(UNPROVEN)), with_freeze(UNPROVEN)):
         assert "nothing shows that the patch works, and no freeze would mute it" in said
         assert "```" not in said
 
 
-@pytest.mark.parametrize("given", [MISS, DRIFT, SPLIT, pair()])
+@pytest.mark.parametrize("given", [MISS, DRIFT, SPLIT, make_pair()])
 def test_no_other_class_has_anything_to_do_with_a_freeze(given: Pair) -> None:
     """The policy file is silent about a miss, a drift, a split and a green pair."""
     assert with_freeze(given) == ""
@@ -93,7 +93,7 @@ def test_no_other_class_has_anything_to_do_with_a_freeze(given: Pair) -> None:
 def test_a_policy_that_was_not_readable_is_loud_and_names_the_permission() -> None:
     """In the gate, without a blob, the cure is `contents: read`."""
     reading = PolicyReading("unusable", problems=("GitHub refused to let the token read it (HTTP 403)",))
-    said = part(case(FLAKE, policy=reading))
+    said = part(make_case(FLAKE, policy=reading))
     assert said.startswith("**`.github/freeze-gate.yml` could not be used")
     assert "HTTP 403" in said
     assert "`contents: read`" in said
@@ -103,7 +103,7 @@ def test_a_policy_that_was_not_readable_is_loud_and_names_the_permission() -> No
 def test_a_malformed_policy_is_loud_and_names_its_problems() -> None:
     """There is a blob, so reading was allowed: the problems are in the file, and may quote whoever wrote it."""
     reading = PolicyReading("unusable", sha="b" * 40, problems=("line 4: freezes[0].owner: <img> @octocat",) * 30)
-    said = part(case(MISS, policy=reading))
+    said = part(make_case(MISS, policy=reading))
     assert "line 4" in said
     assert "contents: read" not in said
     assert "`freeze-gate check`" in said
@@ -112,7 +112,7 @@ def test_a_malformed_policy_is_loud_and_names_its_problems() -> None:
 
 def test_many_flakes_are_counted() -> None:
     """Twenty entries are offered, the rest is a number."""
-    flakes = [pair({"oracle": None, "transport": False}, fixture_id=f"f{place:03}") for place in range(50)]
-    said = part(case(*flakes))
+    flakes = [make_pair({"oracle": None, "transport": False}, fixture_id=f"f{place:03}") for place in range(50)]
+    said = part(make_case(*flakes))
     assert len(yaml.safe_load(render(said).fences[0])) == 20
     assert "30 more flakes have no entry yet" in said

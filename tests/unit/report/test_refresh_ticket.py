@@ -20,7 +20,7 @@ from freeze_gate.report.refresh_ticket import (
     sighting,
     title,
 )
-from tests.builders.evidence import TODAY, VIEW, X, Y, side
+from tests.builders.evidence import TODAY, VIEW, X, Y, make_side
 from tests.support.github_markdown import hostile, render
 
 FOUND = difference(io.BytesIO(b'{"a": 1, "x y": [1]}'), io.BytesIO(b'{"a": 2, "x y": [1, 2]}'))
@@ -30,7 +30,7 @@ END = "<!-- /freeze-gate:sightings -->"
 
 def drift(first: int = 1, *, pull_request: int | None = 12, found: Difference | None = FOUND) -> Drift:
     """Return a drift between one attempt and the next."""
-    return Drift(Pair("sorted-patch", side(first), side(first + 1, pin=Y)), TODAY, pull_request, found)
+    return Drift(Pair("sorted-patch", make_side(first), make_side(first + 1, pin=Y)), TODAY, pull_request, found)
 
 
 def rows(text: str) -> list[str]:
@@ -92,10 +92,10 @@ def test_what_differs(found: Difference | None, words: str) -> None:
 
 def test_nobody_refreshes_to_a_cut_off_answer_unwarned() -> None:
     """Where a side's pin did not arrive whole, the ticket says so in bold."""
-    rerun = side(2, pin=Y, transport=False)
+    rerun = make_side(2, pin=Y, transport=False)
     assert rerun.record
     cut = rerun._replace(record=rerun.record._replace(transport=rerun.record.transport._replace(pin_complete=False)))
-    assert "**Do not refresh to the bytes of the rerun:**" in body(Drift(Pair("a", side(1), cut), TODAY), VIEW)
+    assert "**Do not refresh to the bytes of the rerun:**" in body(Drift(Pair("a", make_side(1), cut), TODAY), VIEW)
     assert "Do not refresh to" not in body(drift(), VIEW)
 
 
@@ -195,7 +195,7 @@ def test_a_full_body_stays_as_it_is() -> None:
 @given(hostile(), hostile())
 def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str) -> None:
     """No link but ours, no image, no mention, no HTML but our comments, and markers that are still ours alone."""
-    first = side(1)
+    first = make_side(1)
     assert first.record
     assert first.source.artifact
     record = first.record._replace(
@@ -204,7 +204,9 @@ def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str) -
         transport=first.record.transport._replace(checks=first.record.transport.checks._replace(ends_with=text)),
     )
     artifact = first.source.artifact._replace(name=more, digest=text)
-    evil = Pair(more, first._replace(record=record, source=first.source._replace(artifact=artifact)), side(2, pin=Y))
+    evil = Pair(
+        more, first._replace(record=record, source=first.source._replace(artifact=artifact)), make_side(2, pin=Y)
+    )
     ticket = body(Drift(evil, TODAY, 12, FOUND), VIEW)
     rendered = render(ticket)
     assert all(address.startswith("https://github.com/octo-org/widgets/") for address in rendered.links)
@@ -217,7 +219,7 @@ def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str) -
 def test_it_is_small_whatever_the_evidence_holds() -> None:
     """Two megabytes in every field, twenty sightings, and still below what GitHub takes."""
     huge = "<@#`|$&" * 300_000
-    first, rerun = side(1), side(2, pin=Y)
+    first, rerun = make_side(1), make_side(2, pin=Y)
     assert first.record
     record = first.record._replace(
         run=first.record.run._replace(job=huge), sampler=first.record.sampler._replace(model=huge)

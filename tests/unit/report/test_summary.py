@@ -14,7 +14,20 @@ from freeze_gate.report.published import MAX_BYTES as POSTED_BYTES
 from freeze_gate.report.summary import MAX_BYTES, summary, unreached
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case
-from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, REPOSITORY, SPLIT, UNPROVEN, VIEW, Y, case, pair, side
+from tests.builders.evidence import (
+    DRIFT,
+    FLAKE,
+    FREEZE,
+    MISS,
+    SPLIT,
+    UNPROVEN,
+    VIEW,
+    Y,
+    make_case,
+    make_pair,
+    make_side,
+)
+from tests.builders.record import REPOSITORY
 from tests.support.github_markdown import hostile, plain_words, render
 
 OURS = re.compile(rf"https://github\.com/({REPOSITORY}/(actions/runs|issues)/|octo-org/freeze-gate#)[a-z0-9/-]+")
@@ -25,10 +38,10 @@ def said(given: Case, **view: Any) -> str:
     return summary(given, judge(given), VIEW._replace(**view))
 
 
-@pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, FLAKE, UNPROVEN, pair()])
+@pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, FLAKE, UNPROVEN, make_pair()])
 def test_the_lines_come_first_and_why_next_and_the_two_runs_follow(given_pair: Pair) -> None:
     """After one heading stands the fenced block with exactly the four lines, then the rest in a fixed order."""
-    given = case(given_pair)
+    given = make_case(given_pair)
     page = said(given)
     blocks = render(page).blocks
     assert blocks[:2] == ("heading_open", "fence")
@@ -39,7 +52,7 @@ def test_the_lines_come_first_and_why_next_and_the_two_runs_follow(given_pair: P
 
 def test_beside_a_true_stands_what_it_is() -> None:
     """A request, red on purpose, clearing no other job; and a label that starts nothing."""
-    words = plain_words(said(case(FLAKE)))
+    words = plain_words(said(make_case(FLAKE)))
     for phrase in (
         "is a request",
         "red on purpose until a reviewer merges a freeze",
@@ -49,15 +62,15 @@ def test_beside_a_true_stands_what_it_is() -> None:
         assert phrase in words
 
 
-@pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, pair()])
+@pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, make_pair()])
 def test_without_a_true_nothing_speaks_of_a_request(given_pair: Pair) -> None:
     """A fail-closed result is not explained as an allowed freeze."""
-    assert "request" not in said(case(given_pair)).replace("| request |", "")
+    assert "request" not in said(make_case(given_pair)).replace("| request |", "")
 
 
 def test_a_muted_flake_is_not_called_red_on_purpose() -> None:
     """Under an active freeze it is green today, and still a request that clears nothing else."""
-    words = plain_words(said(case(FLAKE, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))))
+    words = plain_words(said(make_case(FLAKE, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))))
     assert "red on purpose" not in words
     assert "a reviewer's freeze mutes it today" in words
     assert "clears no miss of another job" in words
@@ -65,24 +78,24 @@ def test_a_muted_flake_is_not_called_red_on_purpose() -> None:
 
 def test_without_a_passing_oracle_the_summary_says_that_nothing_shows_that_the_patch_works() -> None:
     """P20: a request may be made, and a freeze would not mute."""
-    words = plain_words(said(case(UNPROVEN)))
+    words = plain_words(said(make_case(UNPROVEN)))
     assert "freeze_allowed=true is a request" in words
     assert "nothing shows that the patch works" in words
 
 
 def _several() -> tuple[Pair, ...]:
     return (
-        pair(fixture_id="a"),
-        pair(None, {"pin": Y}, "b"),
-        pair({"oracle": None, "transport": False}, fixture_id="c"),
-        pair({"oracle": False}, {"oracle": False}, "d"),
-        pair({"oracle": False}, fixture_id="e"),
+        make_pair(fixture_id="a"),
+        make_pair(None, {"pin": Y}, "b"),
+        make_pair({"oracle": None, "transport": False}, fixture_id="c"),
+        make_pair({"oracle": False}, {"oracle": False}, "d"),
+        make_pair({"oracle": False}, fixture_id="e"),
     )
 
 
 def test_every_pair_that_is_not_green_has_its_row_worst_first() -> None:
     """P14: the miss decides, each red pair shows its four values, the green one is counted."""
-    page = said(case(*_several()))
+    page = said(make_case(*_several()))
     rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| `[b-e]` \|", line)]
     assert [row[0] for row in rows] == ["| `d`", "| `b`", "| `e`", "| `c`"]
     assert [row[2] for row in rows] == ["`property_miss`", "`fixture_drift`", "`unclassified`", "`harness_flake`"]
@@ -93,35 +106,37 @@ def test_every_pair_that_is_not_green_has_its_row_worst_first() -> None:
 
 def test_a_thousand_pairs_are_counted_and_not_all_shown() -> None:
     """The page stays readable and small; the verdict file has them all."""
-    pairs = [pair({"oracle": False}, {"oracle": False}, f"f{place:05}") for place in range(1000)]
-    page = said(case(*pairs))
+    pairs = [make_pair({"oracle": False}, {"oracle": False}, f"f{place:05}") for place in range(1000)]
+    page = said(make_case(*pairs))
     assert "700 more pairs are not green" in page
     assert len(page.encode()) <= MAX_BYTES
 
 
 def test_a_set_without_expected_fixtures_says_so() -> None:
     """A fixture that vanished from both runs would not be seen; one pair alone is no set."""
-    assert "without `expected-fixtures`" in said(case(*_several()))
-    assert "expected-fixtures" not in said(case(*_several(), expected=("a", "b")))
-    assert "expected-fixtures" not in said(case(MISS))
+    assert "without `expected-fixtures`" in said(make_case(*_several()))
+    assert "expected-fixtures" not in said(make_case(*_several(), expected=("a", "b")))
+    assert "expected-fixtures" not in said(make_case(MISS))
 
 
 def test_evidence_from_a_fork_is_said_to_be() -> None:
     """The reader knows who wrote it, and why there is no ticket."""
-    assert "The evidence came from a fork" in said(case(DRIFT, from_fork=True))
+    assert "The evidence came from a fork" in said(make_case(DRIFT, from_fork=True))
 
 
 def test_observation_only_is_said_where_it_hides_a_block() -> None:
     """`fail-on: never` is loud, except where there was nothing to block."""
-    assert "**Observation only**" in said(case(MISS, fail_on="never"))
-    assert "Observation only" not in said(case(pair(), fail_on="never"))
+    assert "**Observation only**" in said(make_case(MISS, fail_on="never"))
+    assert "Observation only" not in said(make_case(make_pair(), fail_on="never"))
 
 
 def test_all_attempts_are_listed() -> None:
     """P24: a fail of another attempt forbids the freeze, and the attempt that recorded it can be opened from here."""
-    pinned = Pair("sorted-patch", side(2, oracle=None, transport=False), side(3))
+    pinned = Pair("sorted-patch", make_side(2, oracle=None, transport=False), make_side(3))
     lost = Side(Source("freeze-gate-0", run_id=4242, fault=Fault("artifact-expired", "it expired")))
-    page = said(case(pinned, other_attempts=(Other("sorted-patch", side(1, oracle=False)), Other(None, lost))))
+    page = said(
+        make_case(pinned, other_attempts=(Other("sorted-patch", make_side(1, oracle=False)), Other(None, lost)))
+    )
     assert "`earlier-fail`" in page
     assert (
         "- [run 4242, attempt 1](https://github.com/octo-org/widgets/actions/runs/4242/attempts/1): `sorted-patch`"
@@ -133,7 +148,7 @@ def test_all_attempts_are_listed() -> None:
 
 def test_all_that_is_wrong_with_the_evidence_is_listed() -> None:
     """The first finding is the why, the others follow."""
-    page = said(case(Pair("sorted-patch", side(1)._replace(pin=None), side(2)._replace(pin=None))))
+    page = said(make_case(Pair("sorted-patch", make_side(1)._replace(pin=None), make_side(2)._replace(pin=None))))
     assert "(the first run: there is no fixtures/" in page
     assert "- `fixture-missing`: the rerun: there is no fixtures/" in page
 
@@ -157,7 +172,7 @@ def test_a_page_without_a_verdict_quotes_no_stranger_as_markdown(message: str, n
 
 def _poisoned(text: str, more: str) -> Case:
     """Put a stranger's text wherever a stranger's text can be, and further than any reader of records lets it."""
-    first, rerun = side(1, oracle=None, transport=False), side(2)
+    first, rerun = make_side(1, oracle=None, transport=False), make_side(2)
     assert first.record
     assert first.source.artifact
     record = first.record._replace(
@@ -173,7 +188,7 @@ def _poisoned(text: str, more: str) -> Case:
     evil = first._replace(record=record, source=first.source._replace(label=more, artifact=artifact))
     lost = Side(Source(text, fault=Fault("archive-invalid", more)), fault=Fault("record-invalid", text))
     freeze = FREEZE._replace(owner=text, reason=more, unfreeze_when=text)
-    return case(
+    return make_case(
         Pair(text, evil, rerun),
         Pair("sorted-patch", evil, rerun),
         Pair(None, lost, lost),

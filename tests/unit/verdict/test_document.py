@@ -18,17 +18,17 @@ from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompu
 from freeze_gate.verdict.evaluate import judge
 from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION, VERSION
-from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, case, pair, side
+from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, make_case, make_pair, make_side
 
 DOCUMENTS = sorted((Path(__file__).parents[2] / "golden" / "document").glob("*.json"))
 
-RICH = case(
+RICH = make_case(
     FLAKE,
     MISS._replace(fixture_id="zz")._replace(
-        first=side(1, fixture_id="zz", oracle=False), rerun=side(2, fixture_id="zz", oracle=False)
+        first=make_side(1, fixture_id="zz", oracle=False), rerun=make_side(2, fixture_id="zz", oracle=False)
     ),
-    Pair("a", Side(Source("x", fault=Fault("archive-invalid", "it is no zip"))), side(2, fixture_id="a")),
-    other_attempts=(Other("sorted-patch", side(3)), Other(None, Side(Source("y")))),
+    Pair("a", Side(Source("x", fault=Fault("archive-invalid", "it is no zip"))), make_side(2, fixture_id="a")),
+    other_attempts=(Other("sorted-patch", make_side(3)), Other(None, Side(Source("y")))),
     expected=("a*",),
     policy=PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=3))), "b" * 40),
 )
@@ -48,10 +48,10 @@ def dumped(value: Any) -> bytes:
     "given",
     [
         RICH,
-        case(FLAKE),
-        case(DRIFT),
-        case(pair()),
-        case(UNPROVEN, policy=PolicyReading("unusable", problems=("p: ü",))),
+        make_case(FLAKE),
+        make_case(DRIFT),
+        make_case(make_pair()),
+        make_case(UNPROVEN, policy=PolicyReading("unusable", problems=("p: ü",))),
     ],
 )
 def test_a_case_comes_back_from_its_document(given: Case) -> None:
@@ -200,7 +200,7 @@ def test_any_changed_byte_is_refused_or_found_out_or_another_case() -> None:
 
 def test_a_document_cut_anywhere_is_refused_or_found_out() -> None:
     """The last newline counts too."""
-    payload = document(case(FLAKE))
+    payload = document(make_case(FLAKE))
     for length in range(0, len(payload), 13):
         assert found_out(payload[:length], None)
     assert found_out(payload[:-1], None)
@@ -254,7 +254,7 @@ texts = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_
 @given(texts, texts, st.floats(0, 10**6), st.sampled_from([None, 0, 2**53 - 1]))
 def test_whatever_a_record_may_say_comes_back(job: str, label: str, seconds: float, size: int | None) -> None:
     """Every text and every number that the format allows."""
-    made = side(1)
+    made = make_side(1)
     assert made.record
     made = made._replace(
         source=made.source._replace(label=label),
@@ -265,5 +265,5 @@ def test_whatever_a_record_may_say_comes_back(job: str, label: str, seconds: flo
         ),
         record_sha256=Sha256.of(job.encode()),
     )
-    payload = document(case(Pair("sorted-patch", made, side(2))))
+    payload = document(make_case(Pair("sorted-patch", made, make_side(2))))
     assert recompute(payload) == payload == dumped(json.loads(payload))

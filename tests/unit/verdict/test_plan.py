@@ -13,7 +13,7 @@ MUTED = PolicyReading("read", Policy(freezes=(samples.FREEZE,)))
 
 def planned(*pairs: Pair, tickets: bool = True, **facts: object) -> Plan:
     """Plan for the case that the gate would make of some pairs."""
-    case = samples.case(*pairs, **facts)
+    case = samples.make_case(*pairs, **facts)
     return plan(case, judge(case), tickets=tickets)
 
 
@@ -31,7 +31,7 @@ def other(pair: Pair, fixture_id: str) -> Pair:
     [
         (samples.MISS, Plan()),
         (samples.SPLIT, Plan()),
-        (samples.pair(), Plan()),
+        (samples.make_pair(), Plan()),
         (samples.FLAKE, Plan(label=True)),
         (samples.UNPROVEN, Plan(label=True)),
         (samples.DRIFT, Plan(tickets=(0,))),
@@ -50,7 +50,7 @@ def test_a_flake_beside_anything_red_is_not_labelled(beside: Pair) -> None:
 
 def test_a_flake_beside_green_is_labelled() -> None:
     """A green pair is left out."""
-    assert planned(samples.FLAKE, other(samples.pair(), "zz")).label
+    assert planned(samples.FLAKE, other(samples.make_pair(), "zz")).label
 
 
 def test_what_a_freeze_mutes_is_not_asked_for_again() -> None:

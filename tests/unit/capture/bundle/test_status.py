@@ -8,21 +8,21 @@ from freeze_gate.capture.bundle.status import read_status, status_of
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import encode_record
-from tests.support.gate_job import Capture, capture
+from tests.builders.bundle import Capture, make_capture
 
 _ID = "sorted-patch"
-_DROPPED = capture(oracle=None, transport=False)
+_DROPPED = make_capture(oracle=None, transport=False)
 
 
 @pytest.mark.parametrize(
     ("captured", "pinned"),
     [
-        (capture(), True),
+        (make_capture(), True),
         (_DROPPED, True),
-        (capture().changed(transport={"pin_complete": None}), True),
+        (make_capture().changed(transport={"pin_complete": None}), True),
         (_DROPPED.changed(transport={"pin_complete": False}), False),
-        (capture(pin=None, oracle=None, transport=False), False),
-        (capture().changed(transport_ok=False), False),
+        (make_capture(pin=None, oracle=None, transport=False), False),
+        (make_capture().changed(transport_ok=False), False),
     ],
     ids=["complete", "complete, lane dropped", "pinned by hand", "truncated", "nothing", "contradiction"],
 )
@@ -34,12 +34,12 @@ def test_is_pinned_whole(captured: Capture, pinned: bool) -> None:
 @pytest.mark.parametrize(
     ("captured", "explained"),
     [
-        (capture(), False),
-        (capture(transport=None), False),
-        (capture(oracle=False), True),
-        (capture(transport=False), True),
-        (capture(oracle=None), True),
-        (capture().changed(transport_ok=False), False),
+        (make_capture(), False),
+        (make_capture(transport=None), False),
+        (make_capture(oracle=False), True),
+        (make_capture(transport=False), True),
+        (make_capture(oracle=None), True),
+        (make_capture().changed(transport_ok=False), False),
     ],
     ids=["green", "transport unknown", "a fail", "a fault", "no verdict", "contradiction"],
 )
@@ -55,10 +55,10 @@ def test_read_status__state(tmp_path: Path) -> None:
 
     path = store.record_file(_ID)
     path.parent.mkdir(parents=True)
-    path.write_bytes(encode_record(capture().record))
+    path.write_bytes(encode_record(make_capture().record))
     assert read_status(store, _ID).state == "usable"
 
-    path.write_bytes(encode_record(capture().changed(transport_ok=False).record))
+    path.write_bytes(encode_record(make_capture().changed(transport_ok=False).record))
     contradicted = read_status(store, _ID)
     assert contradicted.state == "unusable"
     assert contradicted.problems

@@ -3,7 +3,7 @@
 from typing import Final
 
 from freeze_gate.verdict.document import encode
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from tests.builders.cases import CASES
 
 NAMES: Final = ("miss", "drift", "green", "flake-frozen", "earlier-fail", "set")
@@ -11,4 +11,4 @@ NAMES: Final = ("miss", "drift", "green", "flake-frozen", "earlier-fail", "set")
 
 def make_documents() -> dict[str, bytes]:
     """Return the documents by their names."""
-    return {name: encode(CASES[name], judge(CASES[name])) for name in NAMES}
+    return {name: encode(CASES[name], evaluate(CASES[name])) for name in NAMES}

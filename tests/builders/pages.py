@@ -4,7 +4,7 @@ from freeze_gate.evidence.difference import Difference
 from freeze_gate.report.published import PLANNED, Posted, Ticket, posted
 from freeze_gate.report.refresh_ticket import Drift, body
 from freeze_gate.report.summary import summary, unreached
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from tests.builders.cases import CASES
 from tests.builders.evidence import DRIFT, TODAY, VIEW
 
@@ -15,7 +15,7 @@ def make_pages() -> dict[str, str]:
     what = Posted(12, tickets, ("c", "d"), ("the label needs `issues: write`",))
     planned = Posted(12, (Ticket("a", PLANNED),))
     return {
-        **{name: summary(given, judge(given), VIEW) for name, given in CASES.items()},
+        **{name: summary(given, evaluate(given), VIEW) for name, given in CASES.items()},
         "no-verdict": unreached("GitHub answered 503 for 120 seconds, asked to list the artifacts of run 4242", VIEW),
         "posted": posted(what, VIEW),
         "posted-dry-run": posted(planned, VIEW._replace(dry_run=True)),

@@ -18,7 +18,7 @@ from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.verdict.document import encode
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN, Case
 from freeze_gate.verdict.table import RULES, FailureClass
 from tests.builders.evidence import (
@@ -271,10 +271,10 @@ def every_case() -> list[Case]:
     return [*cases, Case(github_metadata=False, pairs=(FLAKE,), today=TODAY, fail_on="never")]
 
 
-@pytest.mark.parametrize("given_case", every_case(), ids=lambda given_case: judge(given_case).reason)
+@pytest.mark.parametrize("given_case", every_case(), ids=lambda given_case: evaluate(given_case).reason)
 def test_every_verdict_that_is_written_follows_its_schema(given_case: Case) -> None:
     """Green, of each class, with and without a policy, with what could not be read."""
-    document = json.loads(encode(given_case, judge(given_case)))
+    document = json.loads(encode(given_case, evaluate(given_case)))
     assert [error.message for error in VALIDATORS["verdict"].iter_errors(document)] == []
 
 
@@ -295,7 +295,7 @@ def test_the_verdict_schema_names_what_the_code_can_say() -> None:
 def test_a_verdict_with_anything_more_or_less_is_refused() -> None:
     """The schema is closed: a field that it does not know is a field that nobody documented."""
     [flake] = [each for each in every_case() if each.policy.state == "read" and each.today == FREEZE.expires]
-    document = json.loads(encode(flake, judge(flake)))
+    document = json.loads(encode(flake, evaluate(flake)))
     for place in [(), *places(document)]:
         target = document
         for key in place:

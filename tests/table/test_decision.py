@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate import FailureClass, RunRecord, classify, freeze_allowed
-from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Bench, findings
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, CheckContext, run_checks
 from freeze_gate.evidence.side import Fault, Other, Pair, Side
 from freeze_gate.policy.freezes import Policy, PolicyReading
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN, Verdict
-from freeze_gate.verdict.table import RULES, decide
+from freeze_gate.verdict.table import RULES, match_rule
 from tests.builders.evidence import X, Y, make_case, make_pair, make_side
 
 DIGESTS: Final = (X, Y, None)
@@ -70,7 +70,7 @@ def test_every_pair_of_records_has_the_class_of_its_row() -> None:
     for first, rerun in PAIRS:
         row = expected(first, rerun)
         for left, right in ((first, rerun), (rerun, first)):
-            rule = decide(RunRecord(*left), RunRecord(*right))
+            rule = match_rule(RunRecord(*left), RunRecord(*right))
             assert (rule.id, rule.failure_class) == (row.rule, row.failure_class)
             assert classify(RunRecord(*left), RunRecord(*right)) is rule.failure_class
 
@@ -137,7 +137,7 @@ def shown(facts: Facts, attempt: int) -> Side:
 
 def judged(given: Pair, **facts: Any) -> Verdict:
     """Return the verdict of one pair."""
-    return judge(make_case(given, **facts)).verdicts[0]
+    return evaluate(make_case(given, **facts)).verdicts[0]
 
 
 def test_sound_evidence_is_judged_by_the_table_alone() -> None:
@@ -217,8 +217,8 @@ def test_checks_can_only_narrow(given: Pair, others: list[Other], sealed: bool, 
     ]
     bare = classify(*records)
     assert verdict.failure_class in (bare, "unclassified")
-    bench = Bench(github_metadata, "octo-org/widgets", sealed)
-    evidence = findings(EVIDENCE_CHECKS, given, bench)
+    context = CheckContext(github_metadata, "octo-org/widgets", sealed)
+    evidence = run_checks(EVIDENCE_CHECKS, given, context)
     if evidence or bare is not FailureClass.HARNESS_FLAKE:
         assert not verdict.flake_checks_run
         assert verdict.findings == evidence

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import NOT_ASKED, Freeze, Policy, PolicyReading
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.table import FailureClass
 from tests.builders.evidence import FREEZE, TODAY, X, Y, make_case, make_pair
 
@@ -42,8 +42,8 @@ READINGS = st.builds(PolicyReading, st.sampled_from(["read"] * 5 + ["unusable", 
 @given(st.lists(PAIRS, min_size=1, max_size=3, unique_by=lambda each: each.fixture_id), READINGS)
 def test_no_policy_mutes_anything_but_a_proven_flake(pairs: list[Any], reading: PolicyReading) -> None:
     """Where the exit code is 0, every pair is green, or a proven flake that an entry of today is about."""
-    result = judge(make_case(*pairs, policy=reading))
-    without = judge(make_case(*pairs, policy=NOT_ASKED))
+    result = evaluate(make_case(*pairs, policy=reading))
+    without = evaluate(make_case(*pairs, policy=NOT_ASKED))
     for each, verdict, plain in zip(pairs, result.verdicts, without.verdicts, strict=True):
         assert verdict.failure_class in (plain.failure_class, FailureClass.UNCLASSIFIED)
         assert verdict.green == plain.green
@@ -88,7 +88,7 @@ FILES = st.fixed_dictionaries(
 def test_no_file_whatever_does_either(each: Any, file: dict[str, Any]) -> None:
     """The same from the file's bytes on: one that is refused mutes nothing at all."""
     reading = read_policy(json.dumps(file).encode(), "p", TODAY)
-    result = judge(make_case(each, policy=reading))
+    result = evaluate(make_case(each, policy=reading))
     if result.exit_code == 0 and not result.verdict.green:
         assert reading.state == "read"
         assert result.failure_class == FailureClass.HARNESS_FLAKE
@@ -98,7 +98,7 @@ def test_no_file_whatever_does_either(each: Any, file: dict[str, Any]) -> None:
 def test_a_proven_flake_is_muted_at_all() -> None:
     """Else the tests above would hold for a tool that never mutes."""
     flake = make_pair({"oracle": None, "transport": False})
-    assert judge(make_case(flake, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))).exit_code == 0
+    assert evaluate(make_case(flake, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))).exit_code == 0
     unproven = make_pair({"oracle": None, "transport": False}, {"oracle": None})
-    result = judge(make_case(unproven, policy=PolicyReading("read", Policy(freezes=(FREEZE,)))))
+    result = evaluate(make_case(unproven, policy=PolicyReading("read", Policy(freezes=(FREEZE,)))))
     assert (result.exit_code, result.failure_class) == (1, FailureClass.HARNESS_FLAKE)

@@ -24,7 +24,7 @@ from freeze_gate.report.outputs import headline, outputs, told, unread, word
 from freeze_gate.report.published import posted
 from freeze_gate.report.summary import summary
 from freeze_gate.verdict.document import pieces
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.plan import Plan, plan
 from freeze_gate.verdict.table import FailureClass
@@ -47,10 +47,10 @@ class Gate(NamedTuple):
         """Return the exit code. Raises `FreezeGateError` if there is no verdict."""
         evidence = self.collector.collect(self.inputs.first, self.inputs.rerun)
         case, target = self._case(evidence), LabelTarget(self._pull_request)
-        result, notes = judge(case), unread(evidence.unopened.siblings)
+        result, notes = evaluate(case), unread(evidence.unopened.siblings)
         if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._add_flake_facts(case, evidence)
-            result, notes = judge(case), ()
+            result, notes = evaluate(case), ()
         self._report(case, result, target, notes)
         self._publish(case, result, target)
         return result.exit_code

@@ -19,7 +19,7 @@ from freeze_gate.report.escape import escape_log
 from freeze_gate.report.lines import four_lines
 from freeze_gate.shelf import Shelf, whole
 from freeze_gate.verdict.document import pieces
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
 
@@ -47,10 +47,10 @@ def run(args: Namespace, context: CommandContext) -> int:
     """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
     with Shelf() as shelf:
         case = _case(args, context, shelf)
-        result = judge(case)
+        result = evaluate(case)
         if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
             case = case._replace(policy=_policy(args.policy, case))
-            result = judge(case)
+            result = evaluate(case)
         if not args.json:
             context.stdout.write(four_lines(result))
         print(_words(case, result), file=context.stderr)

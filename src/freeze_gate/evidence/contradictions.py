@@ -1,50 +1,75 @@
-"""What a record may not say at the same time: claims that cannot both be true make it unusable, whichever is right."""
+"""What a record may not say at the same time: one such contradiction makes it unusable, whichever claim is true."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from freeze_gate.evidence.record import TRANSIENT_STATUS, VERDICT_OF_OUTCOME, LengthChecks, Record
 from freeze_gate.validation.readers import Problem
 
 
+class Contradiction(NamedTuple):
+    """One row: the path and the message of the problem, and whether a record has it."""
+
+    path: str
+    message: str
+    holds: Callable[[Record], bool]
+
+
 def contradictions(record: Record) -> list[Problem]:
-    """Name each pair of claims in a record that cannot both be true. One is enough to make the record unusable."""
-    transport, oracle = record.transport, record.oracle
-    sizes = (transport.bytes_received, transport.bytes_declared)
-    whole_body = None in sizes or sizes[0] == sizes[1]
-    status = transport.status_code
-    claims = (
-        (
-            record.transport_ok is True and bool(transport.timed_out or transport.fault or not whole_body),
-            "transport_ok",
-            "is true beside a timeout, a fault or a body of another length than declared",
-        ),
-        (
-            record.transport_ok is False and transport.fault is None,
-            "transport_ok",
-            "is false, and transport.fault names no fault",
-        ),
-        (
-            transport.fault == "http_status" and status is not None and status not in TRANSIENT_STATUS,
-            "transport.status_code",
-            "is no 408, 425, 429 or 5xx, and transport.fault is http_status",
-        ),
-        (
-            transport.fault == "length_check" and transport.checks == LengthChecks(),
-            "transport.checks",
-            "declares nothing, and transport.fault is length_check",
-        ),
-        (
-            oracle.outcome is not None and VERDICT_OF_OUTCOME[oracle.outcome] is not record.oracle_passed,
-            "oracle_passed",
-            "does not fit oracle.outcome",
-        ),
-        (
-            record.oracle_passed is not None and record.fixture_sha256 is None,
-            "oracle_passed",
-            "is not null, and there is no pin that was checked",
-        ),
-        (
-            record.run.replay_of is not None and record.transport_ok is not None,
-            "run.replay_of",
-            "says that no call was made, and transport_ok is not null",
-        ),
+    """Return the contradictions of a record, in the order of the table."""
+    return [Problem(path, message) for path, message, holds in CONTRADICTIONS if holds(record)]
+
+
+def _transport_ok_with_fault(record: Record) -> bool:
+    transport = record.transport
+    sizes_differ = None not in (transport.bytes_received, transport.bytes_declared) and (
+        transport.bytes_received != transport.bytes_declared
     )
-    return [Problem(address, message) for holds, address, message in claims if holds]
+    return record.transport_ok is True and (transport.timed_out is True or transport.fault is not None or sizes_differ)
+
+
+def _transport_failed_without_fault(record: Record) -> bool:
+    return record.transport_ok is False and record.transport.fault is None
+
+
+def _http_status_not_transient(record: Record) -> bool:
+    status = record.transport.status_code
+    return record.transport.fault == "http_status" and status is not None and status not in TRANSIENT_STATUS
+
+
+def _length_check_without_checks(record: Record) -> bool:
+    return record.transport.fault == "length_check" and record.transport.checks == LengthChecks()
+
+
+def _outcome_against_verdict(record: Record) -> bool:
+    outcome = record.oracle.outcome
+    return outcome is not None and VERDICT_OF_OUTCOME[outcome] is not record.oracle_passed
+
+
+def _verdict_without_pin(record: Record) -> bool:
+    return record.oracle_passed is not None and record.fixture_sha256 is None
+
+
+def _replay_with_call(record: Record) -> bool:
+    return record.run.replay_of is not None and record.transport_ok is not None
+
+
+CONTRADICTIONS: Final = (
+    Contradiction(
+        "transport_ok",
+        "is true beside a timeout, a fault or a body of another length than declared",
+        _transport_ok_with_fault,
+    ),
+    Contradiction("transport_ok", "is false, and transport.fault names no fault", _transport_failed_without_fault),
+    Contradiction(
+        "transport.status_code",
+        "is not 408, 425, 429 or 5xx, and transport.fault is http_status",
+        _http_status_not_transient,
+    ),
+    Contradiction(
+        "transport.checks", "declares nothing, and transport.fault is length_check", _length_check_without_checks
+    ),
+    Contradiction("oracle_passed", "does not fit oracle.outcome", _outcome_against_verdict),
+    Contradiction("oracle_passed", "is not null, and there is no pin that was checked", _verdict_without_pin),
+    Contradiction("run.replay_of", "says that no call was made, and transport_ok is not null", _replay_with_call),
+)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
-from freeze_gate.evidence.checks import EVIDENCE_CHECKS, Bench
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, CheckContext
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.pairing import one_of
 from freeze_gate.evidence.record import (
@@ -140,7 +140,7 @@ def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[R
         with reading("a record"), tree.open(file.member) as stream:
             yield from _record(place, stream.read(MAX_RECORD_BYTES + 1), file.stem)
     for check in _SIDE_CHECKS:
-        if check.side and (detail := check.side(side, Bench(github_metadata=False))):
+        if check.side and (detail := check.side(side, CheckContext(github_metadata=False))):
             yield Remark(f"{place}: {check.id}: {detail}")
 
 

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import FreezeGateError
-from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, in_force
+from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, checks_of_version
 from freeze_gate.evidence.side import Side, Source
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
@@ -166,7 +166,9 @@ def _verdict(verdict: Verdict, rules: int) -> dict[str, Any]:
 def _outcomes(verdict: Verdict, rules: int) -> dict[str, str]:
     """Say of each check whether it passed, failed, or was not looked at."""
     failed = {finding.check for finding in verdict.findings}
-    outcomes = {check.id: "failed" if check.id in failed else "passed" for check in in_force(EVIDENCE_CHECKS, rules)}
-    for check in in_force(FLAKE_CHECKS, rules):
+    outcomes = {
+        check.id: "failed" if check.id in failed else "passed" for check in checks_of_version(EVIDENCE_CHECKS, rules)
+    }
+    for check in checks_of_version(FLAKE_CHECKS, rules):
         outcomes[check.id] = ("failed" if check.id in failed else "passed") if verdict.flake_checks_run else "not_asked"
     return outcomes

@@ -28,7 +28,7 @@ from freeze_gate.validation.readers import (
 )
 from freeze_gate.validation.strict_json import read_json
 from freeze_gate.verdict.document import MAX_BYTES, SCHEMA, Header, encode
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION
 
@@ -49,7 +49,7 @@ class InvalidDocument(InvalidValue):
 def recompute(payload: bytes) -> bytes:
     """Read a document, judge its case again, and write what should have been stored. Raises `InvalidDocument`."""
     parsed = decode(payload)
-    return encode(parsed.case, judge(parsed.case, parsed.header.rules), parsed.header)
+    return encode(parsed.case, evaluate(parsed.case, parsed.header.rules), parsed.header)
 
 
 def decode(payload: bytes) -> ParsedVerdict:

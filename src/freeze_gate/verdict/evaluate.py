@@ -9,17 +9,17 @@ from freeze_gate.evidence.checks import (
     FIRST,
     FLAKE_CHECKS,
     RERUN,
-    Bench,
     Check,
+    CheckContext,
     Finding,
-    findings,
-    in_force,
+    checks_of_version,
+    run_checks,
 )
 from freeze_gate.evidence.made import Made
 from freeze_gate.evidence.side import Other, Pair, Side
 from freeze_gate.policy.freezes import FreezeStatus, freeze_status
 from freeze_gate.verdict.models import GREEN, Case, Result, Verdict
-from freeze_gate.verdict.table import FailureClass, RunRecord, decide, freeze_allowed
+from freeze_gate.verdict.table import FailureClass, RunRecord, freeze_allowed, match_rule
 from freeze_gate.version import RULES_VERSION
 
 SEVERITY: Final = (
@@ -38,13 +38,16 @@ class _Rules(NamedTuple):
     flake: tuple[Check, ...]
 
 
-def judge(case: Case, rules: int = RULES_VERSION) -> Result:
+def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
     """Reach the verdict of every pair and what follows from all of them, by the rules of a version.
 
     The verdicts are not kept but reached again whenever one is looked at: it takes less than to read its pair.
     """
-    bench, checks = _bench(case), _Rules(in_force(EVIDENCE_CHECKS, rules), in_force(FLAKE_CHECKS, rules))
-    verdicts = Made(len(case.pairs), lambda place: _verdict(case.pairs[place], bench, case, checks))
+    context, checks = (
+        _context(case),
+        _checks(rules),
+    )
+    verdicts = Made(len(case.pairs), lambda place: _verdict(case.pairs[place], context, case, checks))
     red: dict[FailureClass, list[int]] = {kind: [] for kind in SEVERITY}
     deciding, verdict, all_frozen = 0, verdicts[0], True
     worst = _severity(verdict)
@@ -66,12 +69,16 @@ def judge(case: Case, rules: int = RULES_VERSION) -> Result:
     )
 
 
-def _bench(case: Case) -> Bench:
+def _checks(rules: int) -> _Rules:
+    return _Rules(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
+
+
+def _context(case: Case) -> CheckContext:
     places: dict[str | None, list[int]] = {}
     for place, other in enumerate(case.other_attempts):
         places.setdefault(other.fixture_id, []).append(place)
     other_attempts = {name: _sides(case.other_attempts, chosen) for name, chosen in places.items()}
-    return Bench(case.github_metadata, case.repository, case.policy.requires_sealed_oracle, other_attempts)
+    return CheckContext(case.github_metadata, case.repository, case.policy.requires_sealed_oracle, other_attempts)
 
 
 def _sides(others: Sequence[Other], places: Sequence[int]) -> Sequence[Side]:
@@ -83,8 +90,8 @@ def _severity(verdict: Verdict) -> tuple[bool, int, str]:
     return verdict.green, SEVERITY.index(verdict.failure_class), verdict.fixture_id or ""
 
 
-def _verdict(pair: Pair, bench: Bench, case: Case, checks: _Rules) -> Verdict:
-    reached = _conclusion(pair, bench, checks)
+def _verdict(pair: Pair, context: CheckContext, case: Case, checks: _Rules) -> Verdict:
+    reached = _conclusion(pair, context, checks)
     allowed = freeze_allowed(reached.failure_class)
     seen = pair.first.record if _observed(pair.first) else None
     return Verdict(
@@ -105,16 +112,16 @@ class _Conclusion(NamedTuple):
     flake_checks_run: bool = False
 
 
-def _conclusion(pair: Pair, bench: Bench, checks: _Rules) -> _Conclusion:
+def _conclusion(pair: Pair, context: CheckContext, checks: _Rules) -> _Conclusion:
     """Check the evidence, ask the table, and for a flake check once more: in this order, and nothing else decides."""
-    found = findings(checks.evidence, pair, bench)
+    found = run_checks(checks.evidence, pair, context)
     left, right = _claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found)
     if _is_green(left, right):
         return _Conclusion(FailureClass.UNCLASSIFIED, GREEN)
-    rule = decide(left, right)
+    rule = match_rule(left, right)
     is_flake = freeze_allowed(rule.failure_class)
-    if is_flake and (found := findings(checks.flake, pair, bench)):
-        rule = decide(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
+    if is_flake and (found := run_checks(checks.flake, pair, context)):
+        rule = match_rule(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
     return _Conclusion(rule.failure_class, found[0].check if found else rule.id, rule.id, found, is_flake)
 
 

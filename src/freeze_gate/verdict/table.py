@@ -101,14 +101,14 @@ RULES: Final = (
 )
 
 
-def decide(left: RunRecord, right: RunRecord) -> Rule:
+def match_rule(left: RunRecord, right: RunRecord) -> Rule:
     """Return the first rule that holds. Symmetric in its arguments."""
     return next(rule for rule in RULES if rule.holds(left, right))
 
 
 def classify(left: RunRecord, right: RunRecord) -> FailureClass:
     """Say what the red of a pair means. Symmetric in its arguments."""
-    return decide(left, right).failure_class
+    return match_rule(left, right).failure_class
 
 
 def freeze_allowed(kind: FailureClass) -> bool:

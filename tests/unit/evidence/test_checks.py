@@ -10,18 +10,18 @@ from freeze_gate.evidence.checks import (
     FIRST,
     FLAKE_CHECKS,
     RERUN,
-    Bench,
     Check,
-    findings,
-    in_force,
+    CheckContext,
+    checks_of_version,
+    run_checks,
 )
 from freeze_gate.evidence.digest import Observed
 from freeze_gate.evidence.record import Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side
 from tests.builders.evidence import X, Y, make_pair, make_side
 
-GATE = Bench(github_metadata=True, repository="octo-org/widgets")
-OFFLINE = Bench(github_metadata=False)
+GATE = CheckContext(github_metadata=True, repository="octo-org/widgets")
+OFFLINE = CheckContext(github_metadata=False)
 ALL = (*EVIDENCE_CHECKS, *FLAKE_CHECKS)
 
 
@@ -43,9 +43,9 @@ def from_artifact(given: Side, **facts: Any) -> Side:
     return given._replace(source=given.source._replace(artifact=given.source.artifact._replace(**facts)))
 
 
-def failed(given: Pair, bench: Bench = OFFLINE) -> list[tuple[str, str]]:
+def failed(given: Pair, context: CheckContext = OFFLINE) -> list[tuple[str, str]]:
     """Return the ids and the sides of all that fails."""
-    return [(finding.check, finding.side) for finding in findings(ALL, given, bench)]
+    return [(finding.check, finding.side) for finding in run_checks(ALL, given, context)]
 
 
 A, B = make_side(1)._replace(source=make_side(1).source._replace(sha256=Y)), make_side(2)
@@ -99,7 +99,7 @@ def test_what_was_met_while_gathering_fails_the_check_it_names(check: Any, detai
         (Pair("a", A, B._replace(source=B.source._replace(fault=fault))), RERUN),
     ):
         assert (check.id, BOTH if check.pair else name) in failed(given)
-        assert detail in [finding.detail for finding in findings(ALL, given, OFFLINE)]
+        assert detail in [finding.detail for finding in run_checks(ALL, given, OFFLINE)]
 
 
 def test_the_first_run_goes_before_the_rerun_within_a_check() -> None:
@@ -189,7 +189,7 @@ def test_what_github_does_not_say_contradicts_nothing() -> None:
     bare = A._replace(source=A.source._replace(artifact=None, run_id=None, attempt=None, newest_attempt=None))
     assert failed(Pair("a", from_run(bare, repository="Octo-Org/Widgets"), B), GATE) == []
     assert failed(Pair("a", from_run(bare, repository=None), B), GATE) == []
-    assert failed(Pair("a", bare, B), Bench(github_metadata=True)) == []
+    assert failed(Pair("a", bare, B), CheckContext(github_metadata=True)) == []
 
 
 def test_equal_records_without_a_run_are_two_runs() -> None:
@@ -203,17 +203,17 @@ def partial(given: Side) -> Side:
     return changed(given, transport=Transport(fault="truncated", pin_complete=False), transport_ok=False)
 
 
-def other_attempts(*others: Side, under: str | None = "a") -> Bench:
-    """Return a bench that knows of other attempts."""
-    return Bench(github_metadata=False, other_attempts={under: others})
+def other_attempts(*others: Side, under: str | None = "a") -> CheckContext:
+    """Return a context that knows of other attempts."""
+    return CheckContext(github_metadata=False, other_attempts={under: others})
 
 
 FAIL = make_side(3, oracle=False)
 REPLAY = changed(B, transport_ok=None, transport=Transport())
 UNSEALED = {word: changed(A, oracle=Oracle("passed", egress=word)) for word in ("open", None)}
 
-FLAKE: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
-    "a sealed oracle": (Pair("a", A, B), Bench(github_metadata=False, sealed_oracle=True), []),
+FLAKE: dict[str, tuple[Pair, CheckContext, list[tuple[str, str]]]] = {
+    "a sealed oracle": (Pair("a", A, B), CheckContext(github_metadata=False, sealed_oracle=True), []),
     "an attempt to get out": (
         Pair("a", A, changed(B, oracle=Oracle("passed", egress_attempts=3))),
         OFFLINE,
@@ -222,17 +222,17 @@ FLAKE: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
     "an open oracle": (Pair("a", UNSEALED["open"], B), OFFLINE, []),
     "an open oracle where a seal is required": (
         Pair("a", UNSEALED["open"], B),
-        Bench(github_metadata=False, sealed_oracle=True),
+        CheckContext(github_metadata=False, sealed_oracle=True),
         [("oracle-unsealed", FIRST)],
     ),
     "an unknown seal where one is required": (
         Pair("a", A, UNSEALED[None]),
-        Bench(github_metadata=False, sealed_oracle=True),
+        CheckContext(github_metadata=False, sealed_oracle=True),
         [("oracle-unsealed", RERUN)],
     ),
     "an oracle that never ran": (
         Pair("a", changed(A, oracle=Oracle(), oracle_passed=None), B),
-        Bench(github_metadata=False, sealed_oracle=True),
+        CheckContext(github_metadata=False, sealed_oracle=True),
         [],
     ),
     "a truncated sample and its replay": (Pair("a", partial(A), REPLAY), OFFLINE, [("pin-partial", BOTH)]),
@@ -260,14 +260,16 @@ FLAKE: dict[str, tuple[Pair, Bench, list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "bench", "expected"), FLAKE.values(), ids=FLAKE)
-def test_a_flake_check_fails_on_what_it_is_about(given: Pair, bench: Bench, expected: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("given", "context", "expected"), FLAKE.values(), ids=FLAKE)
+def test_a_flake_check_fails_on_what_it_is_about(
+    given: Pair, context: CheckContext, expected: list[tuple[str, str]]
+) -> None:
     """P21 to P24."""
-    assert [(finding.check, finding.side) for finding in findings(FLAKE_CHECKS, given, bench)] == expected
+    assert [(finding.check, finding.side) for finding in run_checks(FLAKE_CHECKS, given, context)] == expected
 
 
 def test_a_check_is_in_force_from_the_rules_that_it_came_with() -> None:
     """An older verdict is judged without it, a newer one with it; the order stays."""
     old, new = Check("old", "Old."), Check("new", "New.", since=2)
-    assert in_force((new, old), 1) == (old,)
-    assert in_force((new, old), 2) == in_force((new, old), 3) == (new, old)
+    assert checks_of_version((new, old), 1) == (old,)
+    assert checks_of_version((new, old), 2) == checks_of_version((new, old), 3) == (new, old)

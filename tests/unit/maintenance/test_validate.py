@@ -17,7 +17,7 @@ from freeze_gate.evidence.record import Record, encode_record
 from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.github.budget import Clock
 from freeze_gate.verdict.document import encode
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from tests.builders.zip import zip_folder
 
@@ -177,7 +177,7 @@ def test_a_verdict_is_computed_again() -> None:
     """One that was edited does not follow from its evidence; one that is garbled says where."""
     source = Source("b")
     case = Case(github_metadata=False, pairs=(Pair(None, Side(source), Side(source)),), today=date(2026, 11, 29))
-    payload = encode(case, judge(case))
+    payload = encode(case, evaluate(case))
     Path("v.json").write_bytes(payload)
     assert run("v.json") == Ended(0, [], "0 problems, 0 notes\n")
     Path("v.json").write_bytes(payload.replace(b'"exit_code": 1', b'"exit_code": 0'))

@@ -6,7 +6,7 @@ from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.advice import NEXT, WHY, next_step, seen, why
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN, Case
 from freeze_gate.verdict.table import RULES
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, make_case, make_pair, make_side
@@ -34,13 +34,13 @@ def test_advice_is_plain_words_with_code_and_emphasis_alone(reason: str) -> None
 
 def test_a_green_pair_has_nothing_to_mute() -> None:
     """The why of a green pair begins with these words."""
-    assert why(judge(make_case(make_pair())).verdict).startswith("Nothing to mute")
+    assert why(evaluate(make_case(make_pair())).verdict).startswith("Nothing to mute")
 
 
 def test_a_failed_check_says_where_and_what_was_seen() -> None:
     """The check's own sentence is followed by the side and the detail."""
     lost = Pair("sorted-patch", make_side(1), make_side(2)._replace(pin=None))
-    said = why(judge(make_case(lost)).verdict)
+    said = why(evaluate(make_case(lost)).verdict)
     assert said.startswith("The pinned file is not in the bundle (the rerun: there is no fixtures/")
     assert said.endswith(").")
 
@@ -71,7 +71,7 @@ def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:
 def test_a_missing_artifact_in_the_first_week(given_pair: Pair, words: str) -> None:
     """One attempt yet: which button; several: keep them apart; two runs, or nothing known: both causes."""
     given_case = make_case(given_pair)
-    result = judge(given_case)
+    result = evaluate(given_case)
     assert result.reason == "artifact-missing"
     assert words in next_step(given_case, result)
 
@@ -95,4 +95,4 @@ def _policy(**changed: object) -> PolicyReading:
 )
 def test_what_to_do_next_about_a_flake_depends_on_the_policy(given_case: Case, words: str) -> None:
     """Muted, about to be muted, not mutable: each has its own next step, and no other class has any of them."""
-    assert words in next_step(given_case, judge(given_case))
+    assert words in next_step(given_case, evaluate(given_case))

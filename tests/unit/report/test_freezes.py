@@ -9,7 +9,7 @@ import yaml
 from freeze_gate.evidence.side import Pair
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.report.freezes import policy_part
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, make_case, make_pair
 from tests.support.github_markdown import plain_words, render
@@ -17,7 +17,7 @@ from tests.support.github_markdown import plain_words, render
 
 def part(given: Case) -> str:
     """Return the policy part of a case's summary."""
-    return "\n".join(policy_part(given, judge(given), VIEW))
+    return "\n".join(policy_part(given, evaluate(given), VIEW))
 
 
 def with_freeze(given: Pair = FLAKE, **changed: Any) -> str:

@@ -12,7 +12,7 @@ from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.lines import CLOSED, four_lines
 from freeze_gate.report.published import MAX_BYTES as POSTED_BYTES
 from freeze_gate.report.summary import MAX_BYTES, summary, unreached
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from tests.builders.evidence import (
     DRIFT,
@@ -35,7 +35,7 @@ OURS = re.compile(rf"https://github\.com/({REPOSITORY}/(actions/runs|issues)/|oc
 
 def said(given: Case, **view: Any) -> str:
     """Return the summary of a case."""
-    return summary(given, judge(given), VIEW._replace(**view))
+    return summary(given, evaluate(given), VIEW._replace(**view))
 
 
 @pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, FLAKE, UNPROVEN, make_pair()])
@@ -45,7 +45,7 @@ def test_the_lines_come_first_and_why_next_and_the_two_runs_follow(given_pair: P
     page = said(given)
     blocks = render(page).blocks
     assert blocks[:2] == ("heading_open", "fence")
-    assert render(page).fences[0] == four_lines(judge(given))
+    assert render(page).fences[0] == four_lines(evaluate(given))
     places = [page.index(mark) for mark in ("## Freeze Gate", "fixture_sha256=", "**Why:**", "**Next:**", "| run |")]
     assert places == sorted(places)
 
@@ -203,7 +203,7 @@ def _poisoned(text: str, more: str) -> Case:
 def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str, deciding: int) -> None:
     """G7: four lines in their block, our own links, our own table, and no image, HTML, mention or reference."""
     given_case = _poisoned(text, more)
-    result = judge(given_case)
+    result = evaluate(given_case)
     if result.verdicts[deciding].reason != "green":
         result = result._replace(deciding=deciding)
     page = summary(given_case, result, VIEW._replace(notes=(text, more)))
@@ -223,6 +223,6 @@ def test_two_megabytes_in_every_field_make_a_small_page() -> None:
     """G8: whatever the input, the page and its section "Posted" stay under 900 KiB."""
     huge = "<@#`|" * 400_000
     given_case = _poisoned(huge, huge)
-    page = summary(given_case, judge(given_case), VIEW._replace(notes=(huge,) * 1000))
+    page = summary(given_case, evaluate(given_case), VIEW._replace(notes=(huge,) * 1000))
     assert len(page.encode()) < 100 * 1024
     assert MAX_BYTES + POSTED_BYTES < 900 * 1024

@@ -15,7 +15,7 @@ from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.document import Header, TooLargeError, encode
 from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION, VERSION
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, make_case, make_pair, make_side
@@ -36,7 +36,7 @@ RICH = make_case(
 
 def document(given: Case = RICH) -> bytes:
     """Return a case with its result."""
-    return encode(given, judge(given))
+    return encode(given, evaluate(given))
 
 
 def dumped(value: Any) -> bytes:
@@ -72,9 +72,9 @@ def test_the_layout_is_canonical() -> None:
 def test_a_flood_makes_no_document() -> None:
     """What `verify` would refuse to read is not written in the first place."""
     size = len(document())
-    assert len(encode(RICH, judge(RICH), most=size)) == size
+    assert len(encode(RICH, evaluate(RICH), most=size)) == size
     with pytest.raises(TooLargeError, match="was not written"):
-        encode(RICH, judge(RICH), most=size - 1)
+        encode(RICH, evaluate(RICH), most=size - 1)
 
 
 def test_two_gates_that_saw_the_same_write_the_same() -> None:
@@ -97,10 +97,10 @@ def copied(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
 
 def test_an_older_tools_document_is_computed_by_the_same_rules() -> None:
     """Its version stays in it; the rules of a newer tool are refused."""
-    payload = encode(RICH, judge(RICH), Header("0.0.9"))
+    payload = encode(RICH, evaluate(RICH), Header("0.0.9"))
     assert recompute(payload) == payload
     with pytest.raises(InvalidDocument, match=rf"tool\.rules: must be a whole number from 1 to {RULES_VERSION}"):
-        recompute(encode(RICH, judge(RICH), Header(VERSION, RULES_VERSION + 1)))
+        recompute(encode(RICH, evaluate(RICH), Header(VERSION, RULES_VERSION + 1)))
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

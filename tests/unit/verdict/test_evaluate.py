@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from freeze_gate.evidence.digest import Observed
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN
 from tests.builders.evidence import (
     DRIFT,
@@ -44,7 +44,7 @@ def test_the_worst_pair_decides() -> None:
     for length in range(1, 4):
         for chosen in permutations(range(len(BY_SEVERITY)), length):
             pairs = [named(BY_SEVERITY[place], f"f{place}") for place in chosen]
-            result = judge(make_case(*pairs))
+            result = evaluate(make_case(*pairs))
             assert result.verdict.fixture_id == f"f{min(chosen)}"
             assert (result.failure_class, result.reason) == result.verdict[1:3]
             assert [verdict.fixture_id for verdict in result.verdicts] == [each.fixture_id for each in pairs]
@@ -56,27 +56,27 @@ def test_the_worst_pair_decides() -> None:
 def test_on_a_tie_the_lowest_id_decides() -> None:
     """An archive that could not be read has none, and goes before all."""
     names = ["b", "B", "a", "10", "9"]
-    assert judge(make_case(*(named(MISS, name) for name in names))).verdict.fixture_id == "10"
+    assert evaluate(make_case(*(named(MISS, name) for name in names))).verdict.fixture_id == "10"
     whole = Pair(None, NO_RECORD.rerun, NO_RECORD.rerun)
-    assert judge(make_case(named(SPLIT, "a"), whole)).verdict.fixture_id is None
+    assert evaluate(make_case(named(SPLIT, "a"), whole)).verdict.fixture_id is None
 
 
 def test_a_green_pair_has_nothing_to_mute() -> None:
     """Alone it is unclassified and false with a reason of its own; a fault beside two passes makes it a flake."""
-    verdict = judge(make_case(GREEN_PAIR)).verdict
+    verdict = evaluate(make_case(GREEN_PAIR)).verdict
     assert (verdict.failure_class, verdict.freeze_allowed, verdict.reason) == ("unclassified", False, GREEN)
-    assert judge(make_case(GREEN_PAIR)).exit_code == 0
-    assert judge(make_case(make_pair({"transport": None}, {"transport": None}))).reason == GREEN
-    assert judge(make_case(make_pair({"transport": False}))).failure_class == "harness_flake"
-    assert judge(make_case(make_pair({"oracle": None}))).reason == "nothing-to-blame"
-    assert judge(make_case(GREEN_PAIR._replace(rerun=NO_RECORD.rerun))).reason == "record-missing"
+    assert evaluate(make_case(GREEN_PAIR)).exit_code == 0
+    assert evaluate(make_case(make_pair({"transport": None}, {"transport": None}))).reason == GREEN
+    assert evaluate(make_case(make_pair({"transport": False}))).failure_class == "harness_flake"
+    assert evaluate(make_case(make_pair({"oracle": None}))).reason == "nothing-to-blame"
+    assert evaluate(make_case(GREEN_PAIR._replace(rerun=NO_RECORD.rerun))).reason == "record-missing"
 
 
 @pytest.mark.parametrize("fault", ["record-missing", "archive-invalid", "artifact-expired"])
 def test_missing_evidence_blocks(fault: str) -> None:
     """It is unclassified, and never green."""
     both = Side(Source("x"), fault=Fault(fault, ""))
-    result = judge(make_case(Pair(None, both, both)))
+    result = evaluate(make_case(Pair(None, both, both)))
     assert (result.failure_class, result.reason, result.exit_code) == ("unclassified", fault, 1)
     assert not result.freeze_allowed
 
@@ -85,7 +85,7 @@ def test_the_lines_name_the_first_runs_pin_wherever_its_record_and_bytes_agree()
     """Also if another check failed; the rerun's never stands there."""
     faulty = MISS._replace(first=MISS.first._replace(fault=Fault("x", "")))
     for each in (MISS, DRIFT, FLAKE, NO_RECORD, GREEN_PAIR, faulty):
-        verdict = judge(make_case(each)).verdict
+        verdict = evaluate(make_case(each)).verdict
         assert (verdict.fixture_sha256, verdict.fixture_path) == (X, f"fixtures/{X}.json")
     for first in (
         MISS.first._replace(pin=None),
@@ -93,7 +93,7 @@ def test_the_lines_name_the_first_runs_pin_wherever_its_record_and_bytes_agree()
         make_side(1, pin=None, oracle=None),
         NO_RECORD.rerun,
     ):
-        verdict = judge(make_case(Pair("a", first, MISS.rerun))).verdict
+        verdict = evaluate(make_case(Pair("a", first, MISS.rerun))).verdict
         assert (verdict.fixture_sha256, verdict.fixture_path) == (None, None)
 
 
@@ -105,17 +105,17 @@ def test_a_freeze_mutes_a_flake_for_its_days() -> None:
         (FREEZE.expires, 0),
         (FREEZE.expires + timedelta(1), 1),
     ):
-        result = judge(make_case(FLAKE, policy=FROZEN, today=today))
+        result = evaluate(make_case(FLAKE, policy=FROZEN, today=today))
         assert (result.exit_code, result.freeze_active, result.freeze_allowed) == (code, not code, True)
-    assert judge(make_case(FLAKE, named(GREEN_PAIR, "g"), policy=FROZEN)).exit_code == 0
+    assert evaluate(make_case(FLAKE, named(GREEN_PAIR, "g"), policy=FROZEN)).exit_code == 0
     for other in (MISS, DRIFT, SPLIT, named(FLAKE, "b")):
-        result = judge(make_case(FLAKE, named(other, "b"), policy=FROZEN))
+        result = evaluate(make_case(FLAKE, named(other, "b"), policy=FROZEN))
         assert (result.exit_code, result.freeze_active) == (1, False)
 
 
 def test_a_freeze_without_a_passing_oracle_is_never_active() -> None:
     """P20: nothing shows that the patch works."""
-    result = judge(make_case(UNPROVEN, policy=FROZEN))
+    result = evaluate(make_case(UNPROVEN, policy=FROZEN))
     assert (result.failure_class, result.freeze_allowed, result.exit_code) == ("harness_flake", True, 1)
     assert result.verdict.freeze_status
     assert result.verdict.freeze_status.state == "unproven"
@@ -124,7 +124,7 @@ def test_a_freeze_without_a_passing_oracle_is_never_active() -> None:
 @pytest.mark.parametrize("state", ["not_asked", "absent", "unusable"])
 def test_only_a_policy_that_was_read_freezes(state: str) -> None:
     """Whatever stands in what could not be read whole."""
-    result = judge(make_case(FLAKE, policy=FROZEN._replace(state=state)))
+    result = evaluate(make_case(FLAKE, policy=FROZEN._replace(state=state)))
     assert (result.exit_code, result.verdict.freeze_status) == (1, None)
 
 
@@ -133,24 +133,24 @@ def test_a_policy_that_cannot_be_used_counts_every_requirement() -> None:
     assert FLAKE.rerun.record
     unsealed = FLAKE.rerun.record._replace(oracle=FLAKE.rerun.record.oracle._replace(egress="open"))
     given = FLAKE._replace(rerun=FLAKE.rerun._replace(record=unsealed))
-    assert judge(make_case(given, policy=PolicyReading("absent"))).failure_class == "harness_flake"
-    result = judge(make_case(given, policy=PolicyReading("unusable")))
+    assert evaluate(make_case(given, policy=PolicyReading("absent"))).failure_class == "harness_flake"
+    result = evaluate(make_case(given, policy=PolicyReading("unusable")))
     assert (result.failure_class, result.reason) == ("unclassified", "oracle-unsealed")
 
 
 def test_another_attempts_fail_takes_the_flake_of_its_fixture_back() -> None:
     """P24."""
     fail = Other("sorted-patch", make_side(3, oracle=False))
-    assert judge(make_case(FLAKE, other_attempts=(fail,))).reason == "earlier-fail"
-    assert judge(make_case(FLAKE, other_attempts=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"
-    assert judge(make_case(MISS, other_attempts=(fail,))).failure_class == "property_miss"
-    assert judge(make_case(FLAKE, other_attempts=(Other(None, Side(Source("x"))),))).reason == "earlier-fail"
+    assert evaluate(make_case(FLAKE, other_attempts=(fail,))).reason == "earlier-fail"
+    assert evaluate(make_case(FLAKE, other_attempts=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"
+    assert evaluate(make_case(MISS, other_attempts=(fail,))).failure_class == "property_miss"
+    assert evaluate(make_case(FLAKE, other_attempts=(Other(None, Side(Source("x"))),))).reason == "earlier-fail"
 
 
 def test_observation_only_turns_one_into_zero_and_nothing_else() -> None:
     """The class and the freeze stay what they are."""
     for each in BY_SEVERITY:
-        blocking, watching = judge(make_case(each)), judge(make_case(each, fail_on="never"))
+        blocking, watching = evaluate(make_case(each)), evaluate(make_case(each, fail_on="never"))
         assert watching._replace(verdicts=()) == blocking._replace(exit_code=0, verdicts=())
         assert [*watching.verdicts] == [*blocking.verdicts]
 
@@ -182,7 +182,7 @@ any_pairs = st.lists(
 @given(policies, any_pairs)
 def test_no_policy_whatever_lets_anything_but_a_proven_flake_pass(policy: PolicyReading, pairs: list[Pair]) -> None:
     """Exit code 0 stands for green pairs and for flakes that one of whose oracles passed."""
-    result = judge(make_case(*pairs, policy=policy))
+    result = evaluate(make_case(*pairs, policy=policy))
     if result.exit_code == 0:
         assert all(each in (FLAKE, GREEN_PAIR) for each in pairs)
     if FLAKE in pairs and result.exit_code == 0:
@@ -196,7 +196,7 @@ def test_the_verdict_does_not_depend_on_the_order_of_the_pairs() -> None:
     pairs = [named(each, f"f{place}") for place, each in enumerate(BY_SEVERITY)]
 
     def outcome(chosen: Any) -> Any:
-        result = judge(make_case(*chosen))
+        result = evaluate(make_case(*chosen))
         return sorted(map(repr, result.verdicts)), result.verdict, result[1:6]
 
     assert len({repr(outcome(chosen)) for chosen in permutations(pairs)}) == 1

@@ -4,7 +4,7 @@ import pytest
 
 from freeze_gate.evidence.side import Pair
 from freeze_gate.policy.freezes import Policy, PolicyReading
-from freeze_gate.verdict.evaluate import judge
+from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.plan import MAX_TICKETS, Plan, plan
 from tests.builders import evidence as samples
 
@@ -14,7 +14,7 @@ MUTED = PolicyReading("read", Policy(freezes=(samples.FREEZE,)))
 def planned(*pairs: Pair, tickets: bool = True, **facts: object) -> Plan:
     """Plan for the case that the gate would make of some pairs."""
     case = samples.make_case(*pairs, **facts)
-    return plan(case, judge(case), tickets=tickets)
+    return plan(case, evaluate(case), tickets=tickets)
 
 
 def other(pair: Pair, fixture_id: str) -> Pair:

@@ -7,14 +7,14 @@ from freeze_gate.evidence.digest import Observed, Sha256
 from freeze_gate.evidence.record import LengthChecks, Sampler
 from freeze_gate.evidence.side import Artifact, Pair, Side, Source
 from freeze_gate.policy.freezes import Freeze
-from freeze_gate.report.context import View
+from freeze_gate.report.context import ReportContext
 from freeze_gate.verdict.models import Case
 from tests.builders.record import REPOSITORY, change_record, make_record
 
 X: Final = Sha256.of(b"x")
 Y: Final = Sha256.of(b"y")
 TODAY: Final = date(2026, 11, 29)
-VIEW: Final = View(repository=REPOSITORY, docs="https://github.com/octo-org/freeze-gate")
+CONTEXT: Final = ReportContext(repository=REPOSITORY, docs="https://github.com/octo-org/freeze-gate")
 
 
 def make_side(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.report.advice import WHY
+from freeze_gate.report.advice import EXPLANATIONS
 from freeze_gate.verdict.table import FailureClass
 from tests.demo.scenes import LANE_DROPPED, REPLAY, SCENES, Scene, oracle, sample
 from tests.demo.stage import staged
@@ -75,7 +75,7 @@ def test_reads_as_the_row_says(what: str, scene: Scene) -> None:
     flake, drift = said == FailureClass.HARNESS_FLAKE, said == FailureClass.FIXTURE_DRIFT
     named = re.findall(r"`([a-z_-]+)`", read)
     assert said in named
-    assert reason in named or not {*named} & WHY.keys()
+    assert reason in named or not {*named} & EXPLANATIONS.keys()
     assert labels == (["freeze-request"] if flake else [])
     assert tickets == (["#13 Refresh fixture: sorted-patch"] if drift else [])
     assert ended.exit_code == 1

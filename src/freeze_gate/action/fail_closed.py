@@ -57,7 +57,7 @@ def describe_internal_error(error: Exception) -> str:
 
 
 def _no_verdict_summary(message: str) -> str:
-    from freeze_gate.report.context import View  # imported late: the fail-closed outputs are written first
-    from freeze_gate.report.summary import unreached
+    from freeze_gate.report.context import ReportContext  # imported late: the fail-closed outputs are written first
+    from freeze_gate.report.summary import render_no_verdict_summary
 
-    return unreached(message, View())
+    return render_no_verdict_summary(message, ReportContext())

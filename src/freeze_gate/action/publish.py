@@ -17,9 +17,16 @@ from freeze_gate.github.http import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.tickets import Posted as TicketPosted
 from freeze_gate.github.tickets import Ticket, Tracker
-from freeze_gate.report import published as report
-from freeze_gate.report import refresh_ticket as text
-from freeze_gate.report.context import View
+from freeze_gate.report.context import ReportContext
+from freeze_gate.report.published import PLANNED, PublishReport, TicketLine
+from freeze_gate.report.refresh_ticket import (
+    Drift,
+    add_sighting,
+    format_marker,
+    format_title,
+    render_sighting,
+    render_ticket,
+)
 from freeze_gate.verdict.models import Case
 from freeze_gate.verdict.plan import Plan
 
@@ -27,7 +34,7 @@ from freeze_gate.verdict.plan import Plan
 class PublishResult(NamedTuple):
     """What was published: for the summary, and the first ticket's number and URL for the outputs."""
 
-    report: report.Posted
+    report: PublishReport
     issue_number: int | None = None
     issue_url: str | None = None
 
@@ -37,7 +44,7 @@ class Publisher(NamedTuple):
 
     api: Api
     inputs: Inputs
-    view: View
+    report_context: ReportContext
     artifacts: ArtifactCache
 
     def publish(self, plan: Plan, case: Case, target: LabelTarget) -> PublishResult:
@@ -46,7 +53,7 @@ class Publisher(NamedTuple):
         pairs = [case.pairs[index] for index in plan.tickets]
         published = self._publish_tickets([self._ticket(pair, case, target) for pair in pairs])
         tickets = [
-            report.Ticket(str(pair.fixture_id), ticket.outcome, ticket.number)
+            TicketLine(str(pair.fixture_id), ticket.outcome, ticket.number)
             for pair, ticket in zip(pairs, published, strict=True)
         ]
         ticket_warnings = [warning for ticket in published for warning in ticket.warnings]
@@ -63,31 +70,31 @@ class Publisher(NamedTuple):
                 return result._replace(issue_number=ticket.number, issue_url=ticket.url)
         return result
 
-    def _publish_label(self, plan: Plan, target: LabelTarget) -> report.Posted:
+    def _publish_label(self, plan: Plan, target: LabelTarget) -> PublishReport:
         if not plan.label:
-            return report.Posted()
+            return PublishReport()
         if target.number is None or target.reason_not_labelled:
             message = f"the label was not added: {target.reason_not_labelled}"
-            return report.Posted(warnings=(message,)) if target.lookup_failed else report.Posted(notes=(message,))
+            return PublishReport(warnings=(message,)) if target.lookup_failed else PublishReport(notes=(message,))
         try:
             if not self.inputs.dry_run:
                 add_label(self.api, target.number, self.inputs.freeze_label)
         except NoVerdictError as error:
-            return report.Posted(warnings=(f"the label was not added: {error}",))
-        return report.Posted(target.number)
+            return PublishReport(warnings=(f"the label was not added: {error}",))
+        return PublishReport(target.number)
 
     def _publish_tickets(self, tickets: Sequence[Ticket]) -> Sequence[TicketPosted]:
         if self.inputs.dry_run:
-            return [TicketPosted(ticket, report.PLANNED) for ticket in tickets]
+            return [TicketPosted(ticket, PLANNED) for ticket in tickets]
         return Tracker(self.api, self.inputs.ticket_author, self.inputs.refresh_label).post(tickets)
 
     def _ticket(self, pair: Pair, case: Case, target: LabelTarget) -> Ticket:
-        drift = text.Drift(pair, case.today, target.number, self._difference(pair))
+        drift = Drift(pair, case.today, target.number, self._difference(pair))
         return Ticket(
-            text.marker(drift.fixture_id),
-            text.title(drift.fixture_id),
-            lambda follows: text.body(drift, self.view, follows),
-            lambda body: text.add_sighting(body, text.sighting(drift, self.view)),
+            format_marker(drift.fixture_id),
+            format_title(drift.fixture_id),
+            lambda previous_ticket: render_ticket(drift, self.report_context, previous_ticket),
+            lambda body: add_sighting(body, render_sighting(drift, self.report_context)),
         )
 
     def _difference(self, pair: Pair) -> Difference | None:

@@ -19,10 +19,10 @@ from freeze_gate.evidence.side import Source
 from freeze_gate.github.contents import read_file
 from freeze_gate.github.http import Api
 from freeze_gate.policy.freezes import PolicyReading
-from freeze_gate.report.context import View
-from freeze_gate.report.outputs import headline, outputs, told, unread, word
-from freeze_gate.report.published import posted
-from freeze_gate.report.summary import summary
+from freeze_gate.report.context import ReportContext
+from freeze_gate.report.outputs import build_annotation, build_outputs, describe_unopened, format_bool, format_log_lines
+from freeze_gate.report.published import render_published
+from freeze_gate.report.summary import render_summary
 from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
@@ -40,14 +40,14 @@ class Gate(NamedTuple):
     artifacts: ArtifactCache
     collector: Collector
     runner: Runner
-    view: View
+    report_context: ReportContext
     write_verdict: Callable[[Iterable[bytes]], None]
 
     def run(self) -> int:
         """Return the exit code. Raises `FreezeGateError` if there is no verdict."""
         evidence = self.collector.collect(self.inputs.first, self.inputs.rerun)
         case, target = self._case(evidence), LabelTarget(self._pull_request)
-        result, notes = evaluate(case), unread(evidence.unopened.siblings)
+        result, notes = evaluate(case), describe_unopened(evidence.unopened.siblings)
         if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._add_flake_facts(case, evidence)
             result, notes = evaluate(case), ()
@@ -118,30 +118,32 @@ class Gate(NamedTuple):
         except FreezeGateError as error:
             self.runner.annotate("warning", str(error))
             verdict_file, notes = "", (*notes, str(error))
-        view = self.view._replace(notes=notes)
-        self.runner.write_verdict_summary(summary(case, result, view), result.exit_code)
-        self.runner.set_outputs(outputs(result, target.number, verdict_file))
+        context = self.report_context._replace(notes=notes)
+        self.runner.write_verdict_summary(render_summary(case, result, context), result.exit_code)
+        self.runner.set_outputs(build_outputs(result, target.number, verdict_file))
         if case.policy.state == "unusable":
             self.runner.annotate("warning", f"the policy file could not be used: {case.policy.problems[0]}")
-        self.runner.annotate(*headline(result, case.fail_on))
+        self.runner.annotate(*build_annotation(result, case.fail_on))
 
     def _publish(self, case: Case, result: Result, target: LabelTarget) -> None:
         """Publish what the plan says, and report it. A failure is a warning; the verdict stands."""
         planned = plan(case, result, tickets=self.inputs.tickets)
         if planned == Plan():
             return
-        published = Publisher(self.api, self.inputs, self.view, self.artifacts).publish(planned, case, target)
+        published = Publisher(self.api, self.inputs, self.report_context, self.artifacts).publish(planned, case, target)
         self.runner.set_outputs(
             {
-                "label-posted": word(published.report.labelled is not None and not self.inputs.dry_run),
+                "label-posted": format_bool(
+                    published.report.labelled_pull_request is not None and not self.inputs.dry_run
+                ),
                 "issue-number": str(published.issue_number or ""),
                 "issue-url": published.issue_url or "",
             }
         )
-        for line in told(published.report, self.view):
+        for line in format_log_lines(published.report, self.report_context):
             self.runner.log(line)
         for note in published.report.notes:
             self.runner.annotate("notice", note)
         for warning in published.report.warnings:
             self.runner.annotate("warning", warning)
-        self.runner.append_summary(posted(published.report, self.view))
+        self.runner.append_summary(render_published(published.report, self.report_context))

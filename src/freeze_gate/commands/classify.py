@@ -14,9 +14,9 @@ from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.files import write_file
 from freeze_gate.policy.freezes import PolicyReading
-from freeze_gate.report.advice import why
+from freeze_gate.report.advice import explain
 from freeze_gate.report.escape import escape_log
-from freeze_gate.report.lines import four_lines
+from freeze_gate.report.outputs import format_four_lines
 from freeze_gate.shelf import Shelf, whole
 from freeze_gate.verdict.document import pieces
 from freeze_gate.verdict.evaluate import evaluate
@@ -52,7 +52,7 @@ def run(args: Namespace, context: CommandContext) -> int:
             case = case._replace(policy=_policy(args.policy, case))
             result = evaluate(case)
         if not args.json:
-            context.stdout.write(four_lines(result))
+            context.stdout.write(format_four_lines(result))
         print(_words(case, result), file=context.stderr)
         if args.json or args.verdict_file:
             _write_document(args, pieces(case, result), context)
@@ -114,7 +114,7 @@ def _policy(path: Path, case: Case) -> PolicyReading:
 
 
 def _words(case: Case, result: Result) -> str:
-    return "\n".join((f"reason: {result.reason}. {escape_log(why(result.verdict))}", *_of_the_policy(case, result)))
+    return "\n".join((f"reason: {result.reason}. {escape_log(explain(result.verdict))}", *_of_the_policy(case, result)))
 
 
 def _of_the_policy(case: Case, result: Result) -> Iterator[str]:

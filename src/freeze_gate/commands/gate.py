@@ -63,13 +63,13 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.files import write_file
     from freeze_gate.github.download import Downloads
     from freeze_gate.github.http import Api
-    from freeze_gate.report.context import View
+    from freeze_gate.report.context import ReportContext
     from freeze_gate.shelf import Shelf
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)
     workspace = Path(context.environ.get("GITHUB_WORKSPACE") or ".")
     _refuse_workspace_certificates(context.environ, workspace)
-    view = View(
+    report_context = ReportContext(
         server_url=event.server_url,
         repository=event.repository,
         docs=_readme_url(context.environ, event.server_url),
@@ -93,7 +93,7 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
             artifacts=artifacts,
             collector=Collector(api, artifacts, event.run_id, event.latest_attempt),
             runner=runner,
-            view=view,
+            report_context=report_context,
             write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, payload),
         ).run()
 

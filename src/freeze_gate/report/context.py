@@ -1,4 +1,4 @@
-"""What a report shows and no verdict depends on: where links lead, and what the labels and files are called."""
+"""What a report shows but no verdict depends on: the targets of links, and the names of labels and files."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,12 @@ from freeze_gate.evidence.side import Side
 from freeze_gate.report.escape import code_span, markdown_link
 
 
-class View(NamedTuple):
-    """Names and addresses. `repository` is `owner/name`, None offline: then nothing is linked.
+class ReportContext(NamedTuple):
+    """Names and URLs for a report.
 
-    `docs` is the address of the README, whose headings are the reasons' ids. `policy` names the policy file.
-    `notes` are further sentences for the reader, warnings among them; they may quote a stranger.
+    `repository` is `owner/name`; None (offline) means that nothing is linked. `docs` is the URL of the page that has a
+    heading for each reason. `policy` is the path of the policy file. `notes` are further sentences for the reader,
+    which may quote untrusted text.
     """
 
     server_url: str = "https://github.com"
@@ -21,24 +22,23 @@ class View(NamedTuple):
     dry_run: bool = False
     notes: tuple[str, ...] = ()
 
-    def address(self, path: str) -> str | None:
-        """Return the address of a page of the repository."""
+    def page_url(self, path: str) -> str | None:
+        """Return the URL of a page of the repository; None offline."""
         return f"{self.server_url}/{self.repository}/{path}" if self.repository else None
 
-    def run(self, side: Side) -> str:
-        """Name the run and the attempt that a side comes from, as a link where GitHub says which it is."""
-        run_id = side.run_id
-        if run_id is None:
+    def link_run(self, side: Side) -> str:
+        """Return a link to the run and the attempt that a side comes from."""
+        if side.run_id is None:
             return "not known"
-        attempt = side.attempt
-        words = f"run {run_id}" if attempt is None else f"run {run_id}, attempt {attempt}"
-        path = f"actions/runs/{run_id}" if attempt is None else f"actions/runs/{run_id}/attempts/{attempt}"
-        return markdown_link(words, self.address(path))
+        text, path = f"run {side.run_id}", f"actions/runs/{side.run_id}"
+        if side.attempt is not None:
+            text, path = f"{text}, attempt {side.attempt}", f"{path}/attempts/{side.attempt}"
+        return markdown_link(text, self.page_url(path))
 
-    def reason(self, reason: str) -> str:
-        """Name a reason, as a link to what the README says of it."""
+    def link_reason(self, reason: str) -> str:
+        """Return a link to the documentation of a reason."""
         return markdown_link(code_span(reason), f"{self.docs}#{reason}" if self.docs else None)
 
-    def issue(self, number: int) -> str:
-        """Name an issue or a pull request of the repository."""
-        return markdown_link(f"#{number}", self.address(f"issues/{number}"))
+    def link_issue(self, number: int) -> str:
+        """Return a link to an issue or a pull request of the repository."""
+        return markdown_link(f"#{number}", self.page_url(f"issues/{number}"))

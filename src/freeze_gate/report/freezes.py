@@ -1,112 +1,116 @@
-"""What the policy file says about the flakes of a run, and the entry to paste where it says nothing yet."""
+"""What the policy file says about the flakes of a run, and an entry to paste where it has none."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from itertools import islice
 from typing import Final
 
 from freeze_gate.evidence.side import Pair
 from freeze_gate.policy.freezes import Freeze
-from freeze_gate.report.advice import proven
-from freeze_gate.report.context import View
+from freeze_gate.report.advice import has_passing_oracle
+from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_block, code_span, escape_markdown
-from freeze_gate.report.lines import MISSING
-from freeze_gate.report.markdown import bullets
+from freeze_gate.report.markdown import format_list
+from freeze_gate.report.outputs import MISSING
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass
 
-_PROBLEMS: Final = 15
-_ENTRIES: Final = 20  # a reviewer who needs more has another problem than a flake
+_MAX_PROBLEMS: Final = 15
+_MAX_ENTRIES: Final = 20  # a reviewer who needs more has a bigger problem than a flake
 
 
-def policy_part(case: Case, result: Result, view: View) -> Iterator[str]:
-    """Return the blocks about the policy file: that it is unusable, what it says of each flake, what to paste."""
+def render_freezes(case: Case, result: Result, context: ReportContext) -> Iterator[str]:
+    """Return the blocks about the policy file: why it is unusable, the freeze of each flake, entries to paste."""
+    flakes = [(case.pairs[index], result.verdicts[index]) for index in result.red[FailureClass.HARNESS_FLAKE]]
     if case.policy.state == "unusable":
-        yield _unusable(case, view)
-    flakes = result.red[FailureClass.HARNESS_FLAKE]
-    said = bullets([words for place in flakes for words in _said(case.pairs[place], result.verdicts[place])])
-    if said:
-        yield f"Freezes, as {code_span(view.policy)} has them:\n\n{said}"
-    if case.policy.state != "unusable":
-        found = ((case.pairs[place], result.verdicts[place]) for place in flakes)
-        yield from _paste_ready(case, (verdict for pair, verdict in found if _wants_entry(pair, verdict)), view)
+        yield _unusable_policy(case, context)
+    lines = [line for pair, verdict in flakes for line in _freeze_lines(pair, verdict)]
+    if lines:
+        yield f"Freezes in {code_span(context.policy)}:\n\n{format_list(lines)}"
+    unfrozen = [verdict for pair, verdict in flakes if _can_be_frozen(pair, verdict)]
+    if case.policy.state != "unusable" and unfrozen:
+        yield _entries_to_paste(case, unfrozen, context)
 
 
-def _said(pair: Pair, verdict: Verdict) -> Iterator[str]:
-    name = code_span(pair.fixture_id or MISSING)
-    if not proven(pair):
-        yield f"{name}: neither oracle passed, so nothing shows that the patch works, and no freeze would mute it"
-    elif verdict.freeze_status:
-        yield f"{name}: {_WORDS[verdict.freeze_status.state](verdict.freeze_status.freeze)}"
-
-
-def _wants_entry(pair: Pair, verdict: Verdict) -> bool:
-    return proven(pair) and (not verdict.freeze_status or verdict.freeze_status.state in ("expired", "other_digest"))
-
-
-def _unusable(case: Case, view: View) -> str:
-    name = code_span(view.policy)
-    loud = f"**{name} could not be used: no freeze counts, and everything that it could require counts as required.**"
-    problems = [escape_markdown(problem) for problem in case.policy.problems[:_PROBLEMS]]
+def _unusable_policy(case: Case, context: ReportContext) -> str:
+    name = code_span(context.policy)
+    problems = [escape_markdown(problem) for problem in case.policy.problems[:_MAX_PROBLEMS]]
     if case.github_metadata and case.policy.sha is None:
         problems.append(
             "If the token may not read the file, grant `contents: read` in the `permissions:` of the gate's job."
         )
     else:
-        problems.append("`freeze-gate check` on the file names all that is wrong with it, line by line.")
-    return f"{loud}\n\n{bullets(problems)}"
+        problems.append("Run `freeze-gate check` on the file: it lists every problem with its line.")
+    return (
+        f"**{name} could not be used. No freeze is active, and everything that it could require is required.**\n\n"
+        f"{format_list(problems)}"
+    )
 
 
-def _owner(freeze: Freeze) -> str:
+def _freeze_lines(pair: Pair, verdict: Verdict) -> Iterator[str]:
+    name = code_span(pair.fixture_id or MISSING)
+    if not has_passing_oracle(pair):
+        yield f"{name}: no oracle passed, so nothing shows that the patch works, and a freeze would not mute it"
+    elif verdict.freeze_status:
+        yield f"{name}: {_FREEZE_STATES[verdict.freeze_status.state](verdict.freeze_status.freeze)}"
+
+
+def _owner_and_reason(freeze: Freeze) -> str:
     return f"owner {escape_markdown(freeze.owner)}, reason: {escape_markdown(freeze.reason)}"
 
 
-_WORDS: Final[dict[str, Callable[[Freeze], str]]] = {
+_FREEZE_STATES: Final[dict[str, Callable[[Freeze], str]]] = {
     "active": lambda freeze: (
-        f"**muted by a freeze** until {freeze.expires} (last day, UTC), {_owner(freeze)}, to be lifted when: "
-        f"{escape_markdown(freeze.unfreeze_when)}"
+        f"**muted by a freeze** until {freeze.expires} (last day, UTC), {_owner_and_reason(freeze)}, "
+        f"unfreeze when: {escape_markdown(freeze.unfreeze_when)}"
     ),
     "other_pull_request": lambda freeze: (
-        f"the entry on line {freeze.line} is for pull request {freeze.pull_request} alone; take its `pull_request` "
-        "away to widen it"
+        f"the entry on line {freeze.line} is only for pull request {freeze.pull_request}; remove its `pull_request` "
+        "to make it count for all"
     ),
     "too_long": lambda freeze: (
-        f"the entry on line {freeze.line} does not count: from {freeze.added} to {freeze.expires} are more days than "
-        "`max_freeze_days` allows; bring `expires` forward"
+        f"the entry on line {freeze.line} does not count: {freeze.added} to {freeze.expires} is longer than "
+        "`max_freeze_days` allows; choose an earlier `expires`"
     ),
-    "not_yet": lambda freeze: f"the entry on line {freeze.line} counts from {freeze.added} on (UTC), {_owner(freeze)}",
+    "not_yet": lambda freeze: (
+        f"the entry on line {freeze.line} counts from {freeze.added} on (UTC), {_owner_and_reason(freeze)}"
+    ),
     "expired": lambda freeze: (
-        f"the entry on line {freeze.line} **expired on {freeze.expires}**, {_owner(freeze)}; it was to be lifted when: "
-        f"{escape_markdown(freeze.unfreeze_when)}"
+        f"the entry on line {freeze.line} **expired on {freeze.expires}**, {_owner_and_reason(freeze)}, "
+        f"unfreeze when: {escape_markdown(freeze.unfreeze_when)}"
     ),
     "other_digest": lambda freeze: (
-        f"the entry on line {freeze.line} is for another digest ({code_span(freeze.fixture_sha256)}), {_owner(freeze)};"
-        " a freeze covers only the bytes that a reviewer saw"
+        f"the entry on line {freeze.line} is for another digest ({code_span(freeze.fixture_sha256)}), "
+        f"{_owner_and_reason(freeze)}; a freeze covers only the bytes that the reviewer saw"
     ),
 }
 
 
-def _paste_ready(case: Case, verdicts: Iterator[Verdict], view: View) -> Iterator[str]:
-    entries = "".join(_entry(case, verdict) for verdict in islice(verdicts, _ENTRIES))
-    more = sum(1 for _ in verdicts)
-    if entries:
-        yield (
-            f"For a reviewer who takes this on, under `freezes:` in {code_span(view.policy)} on the default branch."
-            f" The empty fields are for the reviewer:\n\n{code_block(entries, 'yaml')}"
-            + (f"\n{more} more flakes have no entry yet.\n" if more else "")
-        )
+def _can_be_frozen(pair: Pair, verdict: Verdict) -> bool:
+    """Whether a new entry would mute the pair and would not overlap an entry that is there."""
+    status = verdict.freeze_status
+    return has_passing_oracle(pair) and (status is None or status.state in ("expired", "other_digest"))
 
 
-def _entry(case: Case, verdict: Verdict) -> str:
-    """Quoted, because a plain `1e5` or `null` is no string in YAML; JSON's quotes are YAML's."""
-    last = case.today + timedelta(days=case.policy.policy.max_freeze_days)
+def _entries_to_paste(case: Case, verdicts: Sequence[Verdict], context: ReportContext) -> str:
+    entries = "".join(_format_entry(case, verdict) for verdict in verdicts[:_MAX_ENTRIES])
+    omitted = len(verdicts) - _MAX_ENTRIES
+    more = f"\n{omitted} more flakes have no entry yet.\n" if omitted > 0 else ""
+    return (
+        f"To mute this, a reviewer adds the following under `freezes:` in {code_span(context.policy)} on the default "
+        f"branch. The empty fields are for the reviewer.\n\n{code_block(entries, 'yaml')}{more}"
+    )
+
+
+def _format_entry(case: Case, verdict: Verdict) -> str:
+    """Return one entry. Its strings have JSON's quotes, which YAML reads too: a plain `1e5` would be a number."""
+    last_day = case.today + timedelta(days=case.policy.policy.max_freeze_days)
     return (
         f"  - fixture_id: {json.dumps(verdict.fixture_id)}\n"
         f"    fixture_sha256: {json.dumps(verdict.fixture_sha256)}\n"
-        "    owner:           # who answers for it\n"
+        "    owner:           # who is responsible for it\n"
         "    reason:          # what is wrong with the harness\n"
         f"    added: {case.today}\n"
-        f"    expires:         # last day, UTC; {last} at the latest\n"
-        "    unfreeze_when:   # what has to be true to lift it\n"
+        f"    expires:         # last day, UTC; {last_day} at the latest\n"
+        "    unfreeze_when:   # the condition for removing it\n"
     )

@@ -1,7 +1,7 @@
-"""The refresh ticket: one issue for each fixture id that drifted, with what a person needs to decide about it.
+"""The refresh ticket: one issue for each drifted fixture id, with what a person needs to choose the right bytes.
 
-Its body opens with a marker by which it is found again. Between two further markers stands the table of sightings, the
-only part that an update rewrites: what a person wrote around it stays.
+The body starts with a marker, by which the ticket is found again. Two further markers enclose the table of sightings.
+An update rewrites only that table; everything else that a person wrote stays.
 """
 
 import hashlib
@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.difference import Difference
 from freeze_gate.evidence.side import Pair, Side
-from freeze_gate.report.comparison import number, side_by_side
-from freeze_gate.report.context import View
+from freeze_gate.report.comparison import format_number, render_comparison
+from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_block, code_span, escape_line
-from freeze_gate.report.lines import MISSING
-from freeze_gate.report.markdown import bullets, fit, table
+from freeze_gate.report.markdown import format_list, format_table, join_within_budget
+from freeze_gate.report.outputs import MISSING
 
 MAX_CHARACTERS: Final = 59_000
-"""GitHub refuses a body of more than 65,536; a person may want to add something."""
+"""GitHub refuses a body of more than 65,536; this leaves a person room to add something."""
 
 MAX_SIGHTINGS: Final = 20
 
@@ -30,7 +30,7 @@ _HEAD: Final = ("seen (UTC)", "pull request", "first run", "rerun", "first diges
 
 
 class Drift(NamedTuple):
-    """One fixture that drifted: its pair, the UTC date, where it was seen, and what differs where that is known."""
+    """One drifted fixture: its pair, the UTC date, the pull request, and how the bytes differ (None: unknown)."""
 
     pair: Pair
     today: date
@@ -39,104 +39,115 @@ class Drift(NamedTuple):
 
     @property
     def fixture_id(self) -> str:
-        """The id that the ticket is about."""
+        """The fixture id of the pair."""
         return self.pair.fixture_id or MISSING
 
 
-def marker(fixture_id: str) -> str:
-    """Return what the body of this fixture's ticket opens with. A hash, since an id could hold the end of a comment."""
+def format_marker(fixture_id: str) -> str:
+    """Return the first line of the ticket's body. The id is hashed, because it could contain the end of a comment."""
     return f"<!-- freeze-gate:ticket/1 {hashlib.sha256(fixture_id.encode('utf-8', 'replace')).hexdigest()} -->"
 
 
-def title(fixture_id: str) -> str:
-    """Return the title of this fixture's ticket."""
+def format_title(fixture_id: str) -> str:
+    """Return the title of the ticket."""
     return f"Refresh fixture: {escape_line(fixture_id, 200)}"
 
 
-def body(drift: Drift, view: View, follows: int | None = None) -> str:
-    """Return a new ticket's body, under `MAX_CHARACTERS`. `follows` is the ticket before it, closed as completed."""
-    sightings = _sightings([sighting(drift, view)])
-    return f"{fit(_blocks(drift, view, follows), MAX_CHARACTERS - len(sightings) - 1)}\n{sightings}\n"
+def render_ticket(drift: Drift, context: ReportContext, previous_ticket: int | None = None) -> str:
+    """Return the body of a new ticket, at most `MAX_CHARACTERS` long.
+
+    `previous_ticket` is the number of the fixture's last ticket, which was closed as completed.
+    """
+    sightings = _sightings_table([render_sighting(drift, context)])
+    blocks = join_within_budget(_blocks(drift, context, previous_ticket), MAX_CHARACTERS - len(sightings) - 1)
+    return f"{blocks}\n{sightings}\n"
 
 
-def sighting(drift: Drift, view: View) -> str:
-    """Return the row of this run pair. The comment in it is the pair's key: no pair is entered twice."""
+def render_sighting(drift: Drift, context: ReportContext) -> str:
+    """Return the table row of this pair of runs. A comment in it is the pair's key, so that no pair is added twice."""
     first, rerun = drift.pair.first, drift.pair.rerun
-    facts = [fact for side in (first, rerun) for fact in (side.run_id, side.attempt, _artifact_id(side))]
-    key = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
     cells = (
         str(drift.today),
-        "none" if drift.pull_request is None else view.issue(drift.pull_request),
-        view.run(first),
-        view.run(rerun),
+        "none" if drift.pull_request is None else context.link_issue(drift.pull_request),
+        context.link_run(first),
+        context.link_run(rerun),
         _digest(first),
-        f"{_digest(rerun)} <!-- {key} -->",
+        f"{_digest(rerun)} <!-- {_run_pair_key(first, rerun)} -->",
     )
     return f"| {' | '.join(cells)} |"
 
 
-def add_sighting(text: str, row: str) -> str | None:
-    """Return a ticket's body with a row added on top, at most `MAX_SIGHTINGS` of them.
-
-    The same text comes back where the row's run pair is there already, or where the body is full; None where the
-    markers are gone, doubled or out of order, so that nothing says which part is ours.
-    """
-    before, start, rest = text.partition(_START)
-    inside, end, after = rest.partition(_END)
-    if not start or not end or _START in rest or _END in before or _END in after:
-        return None
-    rows = [found for line in inside.splitlines() if (found := _ROW.fullmatch(line.strip()))]
-    new = _ROW.fullmatch(row)
-    if new is None or new[1] in [found[1] for found in rows]:
-        return text
-    merged = before + _sightings([row, *(found[0] for found in rows)][:MAX_SIGHTINGS]) + after
-    return merged if len(merged) <= MAX_CHARACTERS else text
-
-
-def _sightings(rows: list[str]) -> str:
-    return "\n".join([f"{_START}\n{table(_HEAD, ())}".rstrip(), *rows, _END])
-
-
-def _artifact_id(side: Side) -> int | None:
-    return side.source.artifact.id if side.source.artifact else None
+def _run_pair_key(first: Side, rerun: Side) -> str:
+    facts: list[int | None] = []
+    for side in (first, rerun):
+        facts += [side.run_id, side.attempt, side.source.artifact.id if side.source.artifact else None]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
 def _digest(side: Side) -> str:
     return code_span(side.pin.sha256 if side.pin else MISSING)
 
 
-def _blocks(drift: Drift, view: View, follows: int | None) -> Iterator[str]:
-    where = "" if drift.pull_request is None else f", first on {view.issue(drift.pull_request)}"
+def add_sighting(body: str, row: str) -> str | None:
+    """Return a ticket's body with a row added on top of its table, which keeps the newest `MAX_SIGHTINGS` rows.
+
+    Returns the same text if the table has a row of this pair of runs, or if the body is full. Returns None if the
+    markers are missing, doubled or out of order: then it is unknown which part may be rewritten.
+    """
+    before, start, rest = body.partition(_START)
+    table, end, after = rest.partition(_END)
+    if not start or not end or _START in rest or _END in before or _END in after:
+        return None
+    rows = [match for line in table.splitlines() if (match := _ROW.fullmatch(line.strip()))]
+    new = _ROW.fullmatch(row)
+    if new is None or new[1] in [match[1] for match in rows]:
+        return body
+    newest = [row, *(match[0] for match in rows)][:MAX_SIGHTINGS]
+    merged = before + _sightings_table(newest) + after
+    return merged if len(merged) <= MAX_CHARACTERS else body
+
+
+def _sightings_table(rows: list[str]) -> str:
+    head = format_table(_HEAD, ()).rstrip()
+    return "\n".join([_START, head, *rows, _END])
+
+
+def _blocks(drift: Drift, context: ReportContext, previous_ticket: int | None) -> Iterator[str]:
+    where = "" if drift.pull_request is None else f", first on {context.link_issue(drift.pull_request)}"
     yield (
-        f"{marker(drift.fixture_id)}\nTwo runs checked different bytes under the fixture id "
-        f"{code_span(drift.fixture_id)}{where}. Their oracles say nothing about each other, so nothing is known about "
-        "the patch until somebody decides which bytes are right.\n"
+        f"{format_marker(drift.fixture_id)}\nTwo runs checked different bytes under the fixture id "
+        f"{code_span(drift.fixture_id)}{where}. Their oracles cannot be compared, so nothing is known about the patch "
+        "until somebody decides which bytes are right.\n"
     )
-    if follows is not None:
-        yield f"The ticket before this one, {view.issue(follows)}, was closed as completed; it has drifted again.\n"
-    yield f"### The two runs\n\n{side_by_side(drift.pair, view)}"
+    if previous_ticket is not None:
+        yield (
+            f"The last ticket for this fixture, {context.link_issue(previous_ticket)}, was closed as completed. The "
+            "fixture has drifted again.\n"
+        )
+    yield f"### The two runs\n\n{render_comparison(drift.pair, context)}"
     for name, side in (("first run", drift.pair.first), ("rerun", drift.pair.rerun)):
         if side.record and side.record.transport.pin_complete is False:
-            yield f"**Do not refresh to the bytes of the {name}:** its answer was cut off.\n"
-    yield f"### What differs\n\n{bullets(list(_differences(drift.difference)))}"
+            yield f"**Do not use the bytes of the {name}:** its answer was cut off.\n"
+    yield f"### What differs\n\n{format_list(list(_difference_lines(drift.difference)))}"
     yield _what_to_do(drift)
     yield "### Sightings\n"
 
 
-def _differences(found: Difference | None) -> Iterator[str]:
-    if found is None:
-        yield "not known: the contents could not be compared"
+def _difference_lines(difference: Difference | None) -> Iterator[str]:
+    if difference is None:
+        yield "unknown: the contents could not be compared"
         return
-    first, rerun = found.sizes
-    yield f"sizes: {number(first)} bytes in the first run, {number(rerun)} in the rerun"
-    yield f"first byte that differs: at offset {number(found.offset)}, counted from 0"
-    if found.pointers is None:
-        yield "not compared as JSON: not both are JSON of at most 1 MiB"
-    elif not found.pointers:
-        yield "as JSON they are equal: only the layout, the order of keys or the way of writing a value differs"
+    first, rerun = difference.sizes
+    yield f"sizes: {format_number(first)} bytes in the first run, {format_number(rerun)} in the rerun"
+    yield f"first different byte: at offset {format_number(difference.offset)}, counted from 0"
+    if difference.pointers is None:
+        yield "not compared as JSON: at least one is not JSON, or is over 1 MiB"
+    elif not difference.pointers:
+        yield "equal as JSON: only whitespace, the order of keys or the notation of values differs"
     else:
-        named = ", ".join(code_span(pointer) if pointer else "the whole document" for pointer in found.pointers)
-        yield f"changed in the JSON: {named}" + (f" and {number(found.more)} more" if found.more else "")
+        names = ", ".join(code_span(pointer) if pointer else "the whole document" for pointer in difference.pointers)
+        more = f" and {format_number(difference.more)} more" if difference.more else ""
+        yield f"changed in the JSON: {names}{more}"
 
 
 def _what_to_do(drift: Drift) -> str:
@@ -144,9 +155,9 @@ def _what_to_do(drift: Drift) -> str:
     commands = code_block(f"{pin} --replace FILE\n{pin}-2 FILE")
     return (
         "### What to do\n\n1. Find out why the sample changed: another model, another request, a sampler that is not "
-        "deterministic, an answer that was cut off.\n2. Download the artifact whose bytes are right (`FILE` is its "
-        "file below `fixtures/`). Refresh the fixture with the first command below, or give the new sample an id of "
-        "its own with the second.\n3. To judge a patch on the first run's bytes, let its rerun start with "
-        f"`freeze-gate replay`.\n\n{commands}\nClose this as completed once it is decided: the next drift opens a new "
-        "ticket that links here. Closed as not planned it stays closed, and no other is opened.\n"
+        "deterministic, or an answer that was cut off.\n2. Download the artifact with the right bytes (`FILE` is its "
+        "file in `fixtures/`). Refresh the fixture with the first command below, or give the new sample its own "
+        "fixture id with the second.\n3. To test a patch on the first run's bytes, let the rerun start with "
+        f"`freeze-gate replay`.\n\n{commands}\nClose this as completed when it is decided: the next drift opens a new "
+        "ticket that links here. If you close it as not planned, it stays closed, and no other ticket is opened.\n"
     )

@@ -4,13 +4,13 @@ import pytest
 
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
-from freeze_gate.report.comparison import side_by_side
-from tests.builders.evidence import VIEW, X, Y, make_pair, make_side
+from freeze_gate.report.comparison import render_comparison
+from tests.builders.evidence import CONTEXT, X, Y, make_pair, make_side
 
 
 def rows(given: Pair) -> dict[str, tuple[str, str]]:
     """Read the table: a row's name, and its cells."""
-    lines = [line.strip("| ").split(" | ") for line in side_by_side(given, VIEW).splitlines()[2:]]
+    lines = [line.strip("| ").split(" | ") for line in render_comparison(given, CONTEXT).splitlines()[2:]]
     return {name: (first, rerun) for name, first, rerun in lines}
 
 
@@ -31,13 +31,13 @@ def test_what_a_run_left() -> None:
     assert shown["published digest"] == (f"`sha256:{Y}`", "not published")
     assert shown["pinned bytes"] == (f"`{X}`, 1,841 bytes", f"`{Y}`, 1,841 bytes")
     assert shown["oracle"] == ("**failed** (exit code 1)", "passed (exit code 0)")
-    assert shown["egress"] == ("sealed, 0 attempts to get out",) * 2
+    assert shown["network"] == ("sealed, 0 blocked attempts",) * 2
     assert shown["transport"] == ("**fault**: `connection`", "ok")
     assert shown["status"] == ("200", "200")
     assert shown["timed out"] == ("no", "no")
     assert shown["retries"] == ("0", "1")
     assert shown["bytes on the wire"][0] == "1,841 of 1,841 declared"
-    assert shown["declared checks"][0] == "`min_bytes` `100`"
+    assert shown["length checks"][0] == "`min_bytes` `100`"
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_what_a_run_left() -> None:
             "oracle",
             "**failed** (timed out, exit code 124, 2 runs)",
         ),
-        ({"oracle": Oracle()}, "egress", "not recorded"),
-        ({"oracle": Oracle(egress_attempts=3)}, "egress", "not known, 3 attempts to get out"),
+        ({"oracle": Oracle()}, "network", "not recorded"),
+        ({"oracle": Oracle(egress_attempts=3)}, "network", "not known, 3 blocked attempts"),
         ({"transport_ok": None}, "transport", "not known"),
         (
             {"transport_ok": None, "run": Run(replay_of="0" * 32)},
@@ -58,10 +58,10 @@ def test_what_a_run_left() -> None:
             "no call: a replay of the other run's pin",
         ),
         ({"transport": Transport()}, "status", "-"),
-        ({"transport": Transport(pin_complete=False)}, "arrived whole", "no"),
+        ({"transport": Transport(pin_complete=False)}, "complete", "no"),
         (
             {"transport": Transport(checks=LengthChecks(ends_with="|`"))},
-            "declared checks",
+            "length checks",
             "`ends_with` &#124;\\`",
         ),
         ({"fixture_sha256": Y}, "pinned bytes", f"`{X}`, 1,841 bytes; the record names `{Y}`"),
@@ -72,22 +72,22 @@ def test_what_is_unknown_is_said_to_be(facts: dict[str, object], row: str, cell:
     assert rows(changed(**facts))[row][0] == cell
 
 
-def test_a_side_without_evidence_shows_its_trouble_and_no_more() -> None:
+def test_a_side_without_evidence_shows_its_problem_and_no_more() -> None:
     """Where nothing was found, the cells of that side are empty and one row says why."""
     gone = Side(Source("freeze-gate-2", fault=Fault("artifact-missing", "there is no such artifact")))
     shown = rows(Pair("sorted-patch", make_side(1), gone))
     assert shown["run"][1] == "not known"
-    assert shown["trouble"] == ("-", "`artifact-missing`: there is no such artifact")
+    assert shown["problem"] == ("-", "`artifact-missing`: there is no such artifact")
     assert shown["pinned bytes"][1] == "nothing pinned"
-    assert {shown[name][1] for name in ("oracle", "egress", "transport", "status", "retries")} == {"-"}
+    assert {shown[name][1] for name in ("oracle", "network", "transport", "status", "retries")} == {"-"}
 
 
 def test_a_row_that_says_nothing_of_either_side_is_left_out() -> None:
     """Two sides without a record have no oracle and no transport to show."""
     gone = Side(Source("a.zip", fault=Fault("archive-invalid", "not a zip")))
-    assert set(rows(Pair(None, gone, gone))) == {"run", "artifact", "trouble", "pinned bytes"}
+    assert set(rows(Pair(None, gone, gone))) == {"run", "artifact", "problem", "pinned bytes"}
 
 
 def test_offline_nothing_is_linked() -> None:
     """Without a repository a run is a number and an artifact a name."""
-    assert "](" not in side_by_side(make_pair(), VIEW._replace(repository=None))
+    assert "](" not in render_comparison(make_pair(), CONTEXT._replace(repository=None))

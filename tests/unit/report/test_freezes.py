@@ -8,16 +8,29 @@ import yaml
 
 from freeze_gate.evidence.side import Pair
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
-from freeze_gate.report.freezes import policy_part
+from freeze_gate.report.freezes import render_freezes
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
-from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, TODAY, UNPROVEN, VIEW, X, Y, make_case, make_pair
+from tests.builders.evidence import (
+    CONTEXT,
+    DRIFT,
+    FLAKE,
+    FREEZE,
+    MISS,
+    SPLIT,
+    TODAY,
+    UNPROVEN,
+    X,
+    Y,
+    make_case,
+    make_pair,
+)
 from tests.support.github_markdown import plain_words, render
 
 
 def part(given: Case) -> str:
     """Return the policy part of a case's summary."""
-    return "\n".join(policy_part(given, evaluate(given), VIEW))
+    return "\n".join(render_freezes(given, evaluate(given), CONTEXT))
 
 
 def with_freeze(given: Pair = FLAKE, **changed: Any) -> str:
@@ -42,8 +55,8 @@ def test_an_active_freeze_names_owner_reason_last_day_and_condition() -> None:
         ("expired", {"expires": date(2026, 11, 28)}, "expired on 2026-11-28, owner @octo-org/harness", True),
         ("other_digest", {"fixture_sha256": Y}, f"is for another digest ({Y})", True),
         ("not_yet", {"added": date(2026, 11, 30)}, "counts from 2026-11-30 on", False),
-        ("too_long", {"added": date(2026, 11, 1)}, "more days than max_freeze_days allows", False),
-        ("other_pull_request", {"pull_request": 13}, "is for pull request 13 alone", False),
+        ("too_long", {"added": date(2026, 11, 1)}, "is longer than max_freeze_days allows", False),
+        ("other_pull_request", {"pull_request": 13}, "is only for pull request 13", False),
     ],
 )
 def test_the_nearest_entry_that_mutes_nothing_is_named(
@@ -80,7 +93,7 @@ def test_an_id_that_yaml_would_take_for_something_else_stays_a_string(fixture_id
 def test_without_a_passing_oracle_nothing_is_offered() -> None:
     """Nothing shows that the patch works, so no freeze would mute it, with an entry or without."""
     for said in (part(make_case(UNPROVEN)), with_freeze(UNPROVEN)):
-        assert "nothing shows that the patch works, and no freeze would mute it" in said
+        assert "nothing shows that the patch works, and a freeze would not mute it" in said
         assert "```" not in said
 
 

@@ -15,12 +15,12 @@ from freeze_gate.report.refresh_ticket import (
     MAX_SIGHTINGS,
     Drift,
     add_sighting,
-    body,
-    marker,
-    sighting,
-    title,
+    format_marker,
+    format_title,
+    render_sighting,
+    render_ticket,
 )
-from tests.builders.evidence import TODAY, VIEW, X, Y, make_side
+from tests.builders.evidence import CONTEXT, TODAY, X, Y, make_side
 from tests.support.github_markdown import hostile, render
 
 FOUND = difference(io.BytesIO(b'{"a": 1, "x y": [1]}'), io.BytesIO(b'{"a": 2, "x y": [1, 2]}'))
@@ -40,24 +40,24 @@ def rows(text: str) -> list[str]:
 
 def test_the_body_opens_with_the_marker_of_its_id_alone() -> None:
     """Ids of which one begins with the other have different markers, and no id can end the comment."""
-    assert body(drift(), VIEW).startswith(marker("sorted-patch"))
-    assert not marker("sample-10").startswith(marker("sample-1"))
-    assert marker("--><img>").count("-->") == 1
+    assert render_ticket(drift(), CONTEXT).startswith(format_marker("sorted-patch"))
+    assert not format_marker("sample-10").startswith(format_marker("sample-1"))
+    assert format_marker("--><img>").count("-->") == 1
 
 
 @given(hostile())
 def test_the_title_is_one_short_line(fixture_id: str) -> None:
     """GitHub refuses titles beyond 256 characters."""
-    text = title(fixture_id)
+    text = format_title(fixture_id)
     assert text.startswith("Refresh fixture: ")
     assert text.isprintable()
     assert len(text) <= 256
-    assert title("sorted-patch") == "Refresh fixture: sorted-patch"
+    assert format_title("sorted-patch") == "Refresh fixture: sorted-patch"
 
 
 def test_all_that_is_needed_to_decide() -> None:
     """Runs and pull request linked, both digests, both transports, what differs, what to do."""
-    text = body(drift(), VIEW)
+    text = render_ticket(drift(), CONTEXT)
     for fact in (
         "actions/runs/4242/attempts/1",
         "actions/runs/4242/attempts/2",
@@ -79,15 +79,15 @@ def test_all_that_is_needed_to_decide() -> None:
     ("found", "words"),
     [
         (None, "could not be compared"),
-        (Difference((1, 2), 0), "not both are JSON"),
-        (Difference((1, 2), 0, ()), "as JSON they are equal"),
+        (Difference((1, 2), 0), "at least one is not JSON"),
+        (Difference((1, 2), 0, ()), "equal as JSON"),
         (Difference((1, 2), 0, ("",)), "the whole document"),
         (Difference((1, 2), 0, ("/a",), 7), "`/a` and 7 more"),
     ],
 )
 def test_what_differs(found: Difference | None, words: str) -> None:
     """Each state of knowledge has its own words."""
-    assert words in body(drift(found=found), VIEW)
+    assert words in render_ticket(drift(found=found), CONTEXT)
 
 
 def test_nobody_refreshes_to_a_cut_off_answer_unwarned() -> None:
@@ -95,22 +95,24 @@ def test_nobody_refreshes_to_a_cut_off_answer_unwarned() -> None:
     rerun = make_side(2, pin=Y, transport=False)
     assert rerun.record
     cut = rerun._replace(record=rerun.record._replace(transport=rerun.record.transport._replace(pin_complete=False)))
-    assert "**Do not refresh to the bytes of the rerun:**" in body(Drift(Pair("a", make_side(1), cut), TODAY), VIEW)
-    assert "Do not refresh to" not in body(drift(), VIEW)
+    assert "**Do not use the bytes of the rerun:**" in render_ticket(
+        Drift(Pair("a", make_side(1), cut), TODAY), CONTEXT
+    )
+    assert "Do not use" not in render_ticket(drift(), CONTEXT)
 
 
 def test_a_successor_links_to_the_ticket_before_it() -> None:
     """One that was closed as completed is not reopened."""
-    assert "[#7](https://github.com/octo-org/widgets/issues/7), was closed as completed" in body(
-        drift(), VIEW, follows=7
+    assert "[#7](https://github.com/octo-org/widgets/issues/7), was closed as completed" in render_ticket(
+        drift(), CONTEXT, previous_ticket=7
     )
-    assert "closed as completed; it" not in body(drift(), VIEW)
+    assert "closed as completed; it" not in render_ticket(drift(), CONTEXT)
 
 
 def test_a_new_sighting_stands_on_top() -> None:
     """Both run pairs are there, the newer one first, and the rest of the body is as it was."""
-    before = body(drift(1), VIEW)
-    after = add_sighting(before, sighting(drift(2, pull_request=None), VIEW))
+    before = render_ticket(drift(1), CONTEXT)
+    after = add_sighting(before, render_sighting(drift(2, pull_request=None), CONTEXT))
     assert after is not None
     assert [row.split(" | ")[1] for row in rows(after)] == [
         "none",
@@ -123,20 +125,20 @@ def test_a_new_sighting_stands_on_top() -> None:
 
 def test_the_same_run_pair_is_not_entered_twice() -> None:
     """Not by the gate that is run again, not on another day, and not from the bottom of the table."""
-    text = body(drift(1), VIEW)
-    again = sighting(drift(1)._replace(today=date(2026, 12, 1)), VIEW)
+    text = render_ticket(drift(1), CONTEXT)
+    again = render_sighting(drift(1)._replace(today=date(2026, 12, 1)), CONTEXT)
     assert add_sighting(text, again) == text
-    grown = add_sighting(text, sighting(drift(2), VIEW))
+    grown = add_sighting(text, render_sighting(drift(2), CONTEXT))
     assert grown
     assert add_sighting(grown, again) == grown
 
 
 def test_twenty_sightings_are_kept() -> None:
     """The oldest go."""
-    text: str | None = body(drift(1), VIEW)
+    text: str | None = render_ticket(drift(1), CONTEXT)
     for attempt in range(2, 40):
         assert text
-        text = add_sighting(text, sighting(drift(attempt), VIEW))
+        text = add_sighting(text, render_sighting(drift(attempt), CONTEXT))
     assert text
     assert len(rows(text)) == MAX_SIGHTINGS
     assert "attempts/39" in rows(text)[0]
@@ -146,11 +148,11 @@ def test_twenty_sightings_are_kept() -> None:
 @given(st.text("ab|<>#\n\r`- ", max_size=60), st.text("ab|<>#\n\r`- ", max_size=60))
 def test_what_a_person_wrote_around_the_table_stays(above: str, below: str) -> None:
     """Only the part between the markers changes, with Windows line ends too."""
-    text = body(drift(1), VIEW)
+    text = render_ticket(drift(1), CONTEXT)
     head, _, rest = text.partition(START)
     edited = f"{head}{above}{START}{rest}{below}"
     for given_text in (edited, edited.replace("\n", "\r\n")):
-        after = add_sighting(given_text, sighting(drift(2), VIEW))
+        after = add_sighting(given_text, render_sighting(drift(2), CONTEXT))
         assert after
         assert after.partition(START)[0] == given_text.partition(START)[0]
         assert after.partition(END)[2] == given_text.partition(END)[2]
@@ -159,8 +161,8 @@ def test_what_a_person_wrote_around_the_table_stays(above: str, below: str) -> N
 
 def test_what_a_person_wrote_into_the_table_does_no_harm() -> None:
     """Rows that are ours are kept, anything else between the markers goes: that part is said to be rewritten."""
-    text = body(drift(1), VIEW).replace(END, f"a note\n| x | y |\n{END}")
-    after = add_sighting(text, sighting(drift(2), VIEW))
+    text = render_ticket(drift(1), CONTEXT).replace(END, f"a note\n| x | y |\n{END}")
+    after = add_sighting(text, render_sighting(drift(2), CONTEXT))
     assert after
     assert len(rows(after)) == 2
     assert "a note" not in after
@@ -182,13 +184,13 @@ def test_what_a_person_wrote_into_the_table_does_no_harm() -> None:
 )
 def test_a_body_whose_markers_are_not_as_we_left_them_is_not_touched(edit: Callable[[str], str]) -> None:
     """Nothing says which part is ours, so nothing is rewritten, and the caller is told."""
-    assert add_sighting(edit(body(drift(1), VIEW)), sighting(drift(2), VIEW)) is None
+    assert add_sighting(edit(render_ticket(drift(1), CONTEXT)), render_sighting(drift(2), CONTEXT)) is None
 
 
 def test_a_full_body_stays_as_it_is() -> None:
     """A person filled it nearly to GitHub's limit: no update is better than a refused one."""
-    text = body(drift(1), VIEW) + "x" * MAX_CHARACTERS
-    assert add_sighting(text, sighting(drift(2), VIEW)) == text
+    text = render_ticket(drift(1), CONTEXT) + "x" * MAX_CHARACTERS
+    assert add_sighting(text, render_sighting(drift(2), CONTEXT)) == text
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -207,13 +209,13 @@ def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str) -
     evil = Pair(
         more, first._replace(record=record, source=first.source._replace(artifact=artifact)), make_side(2, pin=Y)
     )
-    ticket = body(Drift(evil, TODAY, 12, FOUND), VIEW)
+    ticket = render_ticket(Drift(evil, TODAY, 12, FOUND), CONTEXT)
     rendered = render(ticket)
     assert all(address.startswith("https://github.com/octo-org/widgets/") for address in rendered.links)
     assert all(html.strip().startswith("<!--") and html.strip().endswith("-->") for html in rendered.html)
     assert (rendered.images, rendered.by_itself) == ((), ())
     assert rendered.blocks.count("heading_open") == 4
-    assert add_sighting(ticket, sighting(drift(2), VIEW)) is not None
+    assert add_sighting(ticket, render_sighting(drift(2), CONTEXT)) is not None
 
 
 def test_it_is_small_whatever_the_evidence_holds() -> None:
@@ -225,10 +227,10 @@ def test_it_is_small_whatever_the_evidence_holds() -> None:
         run=first.record.run._replace(job=huge), sampler=first.record.sampler._replace(model=huge)
     )
     evil = Pair(huge, first._replace(record=record, source=first.source._replace(artifact=None, label=huge)), rerun)
-    text: str | None = body(Drift(evil, TODAY, 12, Difference((1, 2), 0, ("/" + "k" * 40,) * 20)), VIEW)
+    text: str | None = render_ticket(Drift(evil, TODAY, 12, Difference((1, 2), 0, ("/" + "k" * 40,) * 20)), CONTEXT)
     for attempt in range(2, 30):
         assert text
-        text = add_sighting(text, sighting(drift(attempt), VIEW))
+        text = add_sighting(text, render_sighting(drift(attempt), CONTEXT))
     assert text
     assert len(text) < MAX_CHARACTERS
     assert "### What to do" in text

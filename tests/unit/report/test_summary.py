@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
-from freeze_gate.report.lines import CLOSED, four_lines
+from freeze_gate.report.outputs import FAIL_CLOSED_LINES, format_four_lines
 from freeze_gate.report.published import MAX_BYTES as POSTED_BYTES
-from freeze_gate.report.summary import MAX_BYTES, summary, unreached
+from freeze_gate.report.summary import MAX_BYTES, render_no_verdict_summary, render_summary
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from tests.builders.evidence import (
+    CONTEXT,
     DRIFT,
     FLAKE,
     FREEZE,
     MISS,
     SPLIT,
     UNPROVEN,
-    VIEW,
     Y,
     make_case,
     make_pair,
@@ -33,9 +33,9 @@ from tests.support.github_markdown import hostile, plain_words, render
 OURS = re.compile(rf"https://github\.com/({REPOSITORY}/(actions/runs|issues)/|octo-org/freeze-gate#)[a-z0-9/-]+")
 
 
-def said(given: Case, **view: Any) -> str:
+def said(given: Case, **context: Any) -> str:
     """Return the summary of a case."""
-    return summary(given, evaluate(given), VIEW._replace(**view))
+    return render_summary(given, evaluate(given), CONTEXT._replace(**context))
 
 
 @pytest.mark.parametrize("given_pair", [MISS, DRIFT, SPLIT, FLAKE, UNPROVEN, make_pair()])
@@ -45,18 +45,18 @@ def test_the_lines_come_first_and_why_next_and_the_two_runs_follow(given_pair: P
     page = said(given)
     blocks = render(page).blocks
     assert blocks[:2] == ("heading_open", "fence")
-    assert render(page).fences[0] == four_lines(evaluate(given))
+    assert render(page).fences[0] == format_four_lines(evaluate(given))
     places = [page.index(mark) for mark in ("## Freeze Gate", "fixture_sha256=", "**Why:**", "**Next:**", "| run |")]
     assert places == sorted(places)
 
 
 def test_beside_a_true_stands_what_it_is() -> None:
-    """A request, red on purpose, clearing no other job; and a label that starts nothing."""
+    """It only asks, it stays red, it says nothing about other jobs; and the label starts nothing."""
     words = plain_words(said(make_case(FLAKE)))
     for phrase in (
-        "is a request",
-        "red on purpose until a reviewer merges a freeze",
-        "clears no miss of another job",
+        "only asks for a freeze",
+        "stays red until a reviewer merges one",
+        "says nothing about other jobs",
         "set with the default token starts no workflow",
     ):
         assert phrase in words
@@ -68,18 +68,18 @@ def test_without_a_true_nothing_speaks_of_a_request(given_pair: Pair) -> None:
     assert "request" not in said(make_case(given_pair)).replace("| request |", "")
 
 
-def test_a_muted_flake_is_not_called_red_on_purpose() -> None:
-    """Under an active freeze it is green today, and still a request that clears nothing else."""
+def test_a_muted_flake_is_not_said_to_stay_red() -> None:
+    """Under an active freeze it is green today, and still says nothing about other jobs."""
     words = plain_words(said(make_case(FLAKE, policy=PolicyReading("read", Policy(freezes=(FREEZE,))))))
-    assert "red on purpose" not in words
-    assert "a reviewer's freeze mutes it today" in words
-    assert "clears no miss of another job" in words
+    assert "stays red" not in words
+    assert "A merged freeze mutes it today" in words
+    assert "It says nothing about other jobs" in words
 
 
 def test_without_a_passing_oracle_the_summary_says_that_nothing_shows_that_the_patch_works() -> None:
     """P20: a request may be made, and a freeze would not mute."""
     words = plain_words(said(make_case(UNPROVEN)))
-    assert "freeze_allowed=true is a request" in words
+    assert "freeze_allowed=true only asks for a freeze" in words
     assert "nothing shows that the patch works" in words
 
 
@@ -101,7 +101,7 @@ def test_every_pair_that_is_not_green_has_its_row_worst_first() -> None:
     assert [row[2] for row in rows] == ["`property_miss`", "`fixture_drift`", "`unclassified`", "`harness_flake`"]
     assert [row[3] for row in rows] == ["`false`", "`false`", "`false`", "`true`"]
     assert "5 pairs: 1 `property_miss`, 1 `fixture_drift`, 1 `unclassified`, 1 `harness_flake`, 1 green." in page
-    assert "red on purpose until a reviewer merges a freeze" in page
+    assert "stays red until a reviewer merges one" in page
 
 
 def test_a_thousand_pairs_are_counted_and_not_all_shown() -> None:
@@ -114,7 +114,7 @@ def test_a_thousand_pairs_are_counted_and_not_all_shown() -> None:
 
 def test_a_set_without_expected_fixtures_says_so() -> None:
     """A fixture that vanished from both runs would not be seen; one pair alone is no set."""
-    assert "without `expected-fixtures`" in said(make_case(*_several()))
+    assert "`expected-fixtures` is not set" in said(make_case(*_several()))
     assert "expected-fixtures" not in said(make_case(*_several(), expected=("a", "b")))
     assert "expected-fixtures" not in said(make_case(MISS))
 
@@ -155,8 +155,10 @@ def test_all_that_is_wrong_with_the_evidence_is_listed() -> None:
 
 def test_no_verdict_has_its_own_page() -> None:
     """The closed lines, what is wrong, what to do, and no word of a class."""
-    page = unreached("GitHub answered 503 for 120 seconds to the list of artifacts", VIEW._replace(notes=("first",)))
-    assert render(page).fences == (CLOSED,)
+    page = render_no_verdict_summary(
+        "GitHub answered 503 for 120 seconds to the list of artifacts", CONTEXT._replace(notes=("first",))
+    )
+    assert render(page).fences == (FAIL_CLOSED_LINES,)
     assert "GitHub answered 503" in page
     assert "Re-run failed jobs" in page
     assert "- first" in page
@@ -165,9 +167,9 @@ def test_no_verdict_has_its_own_page() -> None:
 @given(hostile(), hostile())
 def test_a_page_without_a_verdict_quotes_no_stranger_as_markdown(message: str, note: str) -> None:
     """An HTTP body in the message does nothing."""
-    rendered = render(unreached(message, VIEW._replace(notes=(note,))))
+    rendered = render(render_no_verdict_summary(message, CONTEXT._replace(notes=(note,))))
     assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
-    assert rendered.fences == (CLOSED,)
+    assert rendered.fences == (FAIL_CLOSED_LINES,)
 
 
 def _poisoned(text: str, more: str) -> Case:
@@ -206,7 +208,7 @@ def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str, d
     result = evaluate(given_case)
     if result.verdicts[deciding].reason != "green":
         result = result._replace(deciding=deciding)
-    page = summary(given_case, result, VIEW._replace(notes=(text, more)))
+    page = render_summary(given_case, result, CONTEXT._replace(notes=(text, more)))
     rendered = render(page)
     assert rendered.fences[0].count("\n") == 4
     assert re.fullmatch(
@@ -223,6 +225,6 @@ def test_two_megabytes_in_every_field_make_a_small_page() -> None:
     """G8: whatever the input, the page and its section "Posted" stay under 900 KiB."""
     huge = "<@#`|" * 400_000
     given_case = _poisoned(huge, huge)
-    page = summary(given_case, evaluate(given_case), VIEW._replace(notes=(huge,) * 1000))
+    page = render_summary(given_case, evaluate(given_case), CONTEXT._replace(notes=(huge,) * 1000))
     assert len(page.encode()) < 100 * 1024
     assert MAX_BYTES + POSTED_BYTES < 900 * 1024

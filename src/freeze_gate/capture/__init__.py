@@ -1,6 +1,6 @@
 """The side that makes the evidence, inside the user's two jobs.
 
-`Capture` is the library, imported on its first use: the keeper of a seal, which may run as root, needs none of it.
+`Capture` is the library, imported on its first use: the sandbox supervisor, which may run as root, does not need it.
 """
 
 from typing import TYPE_CHECKING, Any

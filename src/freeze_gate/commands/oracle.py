@@ -5,7 +5,7 @@ import math
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.oracle.run import OracleSpec, run_oracle
-from freeze_gate.capture.oracle.sandbox.launcher import available_methods
+from freeze_gate.capture.oracle.sandbox.launcher import WITHOUT_SEAL, available_methods
 from freeze_gate.commands import CommandContext
 from freeze_gate.evidence.record import Record
 
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, context: CommandContext) -> int:
     """Run the oracle, print its result on stderr, and return its exit code."""
     store = Store(bundle_folder(args.bundle, context.environ))
-    methods = None if args.allow_egress else available_methods(context.environ)
+    methods = [WITHOUT_SEAL] if args.allow_egress else available_methods(context.environ)
     spec = OracleSpec(args.id, args.oracle_command, args.timeout, methods)
     finished = run_oracle(store, spec, context.environ, context.now())
     print(f"freeze-gate oracle: {_describe(finished.record)}", file=context.stderr)

@@ -27,10 +27,11 @@ def merge_run(record: Record, run: Oracle) -> Record:
     before = record.oracle if record.oracle_passed is not None else Oracle(runs=record.oracle.runs)
     decisive = before if record.oracle_passed is False else run
     had_other_input = before.fixture_sha256 not in (None, record.fixture_sha256)
+    attempts = [count for count in (before.egress_attempts, run.egress_attempts) if count is not None]
     oracle = decisive._replace(
         fixture_sha256=before.fixture_sha256 if had_other_input else run.fixture_sha256,
         egress="open" if before.egress == "open" else run.egress,
-        egress_attempts=_sum(before.egress_attempts, run.egress_attempts),
+        egress_attempts=sum(attempts) if attempts else None,
         runs=(before.runs or 0) + 1,
     )
     return record._replace(oracle=oracle, oracle_passed=VERDICT_OF_OUTCOME[oracle.outcome or "crashed"])
@@ -41,8 +42,3 @@ def mark_not_run(record: Record) -> Record:
     if record.oracle_passed is not None:
         return record
     return record._replace(oracle=Oracle("not_run", runs=record.oracle.runs))
-
-
-def _sum(*counts: int | None) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

@@ -21,13 +21,7 @@ from freeze_gate.capture.bundle.store import Store
 from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.oracle.outcome import from_exit_status, mark_not_run, merge_run
 from freeze_gate.capture.oracle.sandbox import linux
-from freeze_gate.capture.oracle.sandbox.launcher import (
-    Method,
-    SandboxProcess,
-    SandboxUnavailable,
-    prepare_open,
-    prepare_sealed,
-)
+from freeze_gate.capture.oracle.sandbox.launcher import Method, SandboxProcess, SandboxUnavailable, prepare
 from freeze_gate.capture.oracle.sandbox.protocol import ConnectionLost, SandboxRequest, SandboxResult
 from freeze_gate.capture.oracle.sandbox.reaper import kill_descendants
 from freeze_gate.capture.oracle.signals import raise_on_termination
@@ -49,12 +43,12 @@ _SIGKILL_EXIT_CODE: Final = 137
 
 
 class OracleSpec(NamedTuple):
-    """What to run: the fixture id, the command, its time limit in seconds, the methods to seal it; None is `open`."""
+    """What to run: the fixture id, the command, its time limit in seconds, and the methods to try."""
 
     fixture_id: str
     command: Sequence[str]
     timeout: float | None
-    methods: Sequence[Method] | None
+    methods: Sequence[Method]
 
 
 class OracleRun(NamedTuple):
@@ -83,7 +77,7 @@ def run_oracle(store: Store, spec: OracleSpec, environ: Mapping[str, str], now: 
             pin = _verified_pin(store, record)
             request = _sandbox_request(spec, environ, pin)
             with _sandbox(store, spec, request) as sandbox:
-                return _run(store, record, pin, spec, sandbox)
+                return _run(store, record, pin, sandbox)
         except _NotRun as cause:
             with store.locked():
                 store.write(mark_not_run(store.read(record.fixture_id) or record))
@@ -136,10 +130,7 @@ def _sandbox_request(spec: OracleSpec, environ: Mapping[str, str], pin: Path) ->
 def _sandbox(store: Store, spec: OracleSpec, request: SandboxRequest) -> Iterator[SandboxProcess]:
     linux.set_child_subreaper()
     try:
-        if spec.methods is None:
-            sandbox = prepare_open(request)
-        else:
-            sandbox = prepare_sealed(request, store.folder.resolve(), spec.methods)
+        sandbox = prepare(request, store.folder.resolve(), spec.methods)
     except SandboxUnavailable as error:
         raise _NotRun(f"{error}. {_REMEDIES}") from None
     linux.set_dumpable(dumpable=False)  # an oracle without a seal must not be able to change this process's memory
@@ -150,15 +141,15 @@ def _sandbox(store: Store, spec: OracleSpec, request: SandboxRequest) -> Iterato
         linux.set_dumpable(dumpable=True)
 
 
-def _run(store: Store, record: Record, pin: Path, spec: OracleSpec, sandbox: SandboxProcess) -> OracleRun:
-    egress = "open" if spec.methods is None else "sealed"
+def _run(store: Store, record: Record, pin: Path, sandbox: SandboxProcess) -> OracleRun:
+    egress = "sealed" if sandbox.is_sealed else "open"
     provisional = merge_run(record, Oracle("crashed", None, record.fixture_sha256, egress))
     with store.locked():
         if store.read(record.fixture_id) != record or _hash_file(pin) != record.fixture_sha256:
             raise UsageError(f"another process captured or checked {record.fixture_id} meanwhile; run one at a time")
         store.write(provisional)
     try:
-        result = sandbox.run(spec.timeout)
+        result = sandbox.run()
     except ConnectionLost:
         kill_descendants()
         remark = "the sandbox supervisor was killed, from outside or by the oracle"

@@ -46,16 +46,17 @@ class SandboxUnavailable(Exception):
 
 
 class Method(NamedTuple):
-    """A way to start a supervisor: what stands before its command line, and whether it makes a user namespace."""
+    """A way to start a supervisor: what stands before its command line, and what it makes."""
 
     name: str
     prefix: tuple[str, ...] = ()
     user_namespace: bool = False
+    is_sealed: bool = True
 
 
 AS_ROOT: Final = Method("as root")
 WITH_USER_NAMESPACE: Final = Method("with a user namespace", user_namespace=True)
-_OPEN: Final = Method("without a seal")
+WITHOUT_SEAL: Final = Method("without a seal", is_sealed=False)
 
 
 def with_sudo(program: str, environ: Mapping[str, str]) -> Method:
@@ -78,13 +79,15 @@ def available_methods(environ: Mapping[str, str]) -> list[Method]:
 class SandboxProcess:
     """A supervisor that has prepared the command and waits for `run`. `close` ends it and everything it started."""
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: Channel) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], channel: Channel, request: SandboxRequest) -> None:
+        self.is_sealed = request.isolation is not None
+        self._timeout = None if request.timeout is None else request.timeout + _HANDSHAKE_TIMEOUT
         self._process = process
         self._channel = channel
 
-    def run(self, timeout: float | None) -> SandboxResult:
+    def run(self) -> SandboxResult:
         """Start the command and wait for its end. Raises `ConnectionLost` if the supervisor is killed meanwhile."""
-        self._channel.connection.settimeout(None if timeout is None else timeout + _HANDSHAKE_TIMEOUT)
+        self._channel.connection.settimeout(self._timeout)
         self._channel.send(go=True)
         return SandboxResult(**self._channel.receive())
 
@@ -94,23 +97,16 @@ class SandboxProcess:
         _wait(self._process)
 
 
-def prepare_sealed(request: SandboxRequest, bundle: Path, methods: Sequence[Method]) -> SandboxProcess:
-    """Prepare the command in a seal, by the first method that works. Raises `SandboxUnavailable`."""
+def prepare(request: SandboxRequest, bundle: Path, methods: Sequence[Method]) -> SandboxProcess:
+    """Prepare the command by the first method that works. Raises `SandboxUnavailable`."""
     causes = []
     for method in methods:
+        isolation = Isolation(method.user_namespace, str(bundle)) if method.is_sealed else None
         try:
-            return _start(method, request._replace(isolation=Isolation(method.user_namespace, str(bundle))))
+            return _start(method, request._replace(isolation=isolation))
         except SetupError as error:
             causes.append(f"{method.name}: {error}")
     raise SandboxUnavailable("; ".join(causes))
-
-
-def prepare_open(request: SandboxRequest) -> SandboxProcess:
-    """Prepare the command with the network as it is. Raises `SandboxUnavailable`."""
-    try:
-        return _start(_OPEN, request)
-    except SetupError as error:
-        raise SandboxUnavailable(str(error)) from None
 
 
 def _start(method: Method, request: SandboxRequest) -> SandboxProcess:
@@ -129,7 +125,7 @@ def _start(method: Method, request: SandboxRequest) -> SandboxProcess:
                 cleanup.pop_all()
         except ConnectionLost:
             raise SetupError("starting", _stderr_tail(stderr)) from None
-    return SandboxProcess(process, channel)
+    return SandboxProcess(process, channel, request)
 
 
 def _spawn(method: Method, address: bytes, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:

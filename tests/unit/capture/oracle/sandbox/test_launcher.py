@@ -12,7 +12,7 @@ from freeze_gate.capture.oracle.sandbox.launcher import (
     Method,
     SandboxUnavailable,
     available_methods,
-    prepare_sealed,
+    prepare,
     with_sudo,
 )
 from freeze_gate.capture.oracle.sandbox.protocol import SandboxRequest
@@ -45,7 +45,7 @@ def test_the_stderr_of_sudo_is_shown_cleaned(tmp_path: Path) -> None:
     """It is quoted on one line, without control characters, and cut."""
     sudo = _sudo(tmp_path, r"printf 'sudo: \033[31mno\n\n::error::%0500d\n' 1 >&2; exit 1")
     with pytest.raises(SandboxUnavailable) as caught:
-        prepare_sealed(REQUEST, tmp_path, [with_sudo(sudo, {})])
+        prepare(REQUEST, tmp_path, [with_sudo(sudo, {})])
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
 
@@ -57,5 +57,5 @@ def test_each_method_that_fails_gives_its_cause(tmp_path: Path) -> None:
         Method("method two", (sys.executable, "-c", "raise SystemExit('no luck')")),
     ]
     with pytest.raises(SandboxUnavailable) as caught:
-        prepare_sealed(REQUEST, tmp_path, broken)
+        prepare(REQUEST, tmp_path, broken)
     assert str(caught.value) == "method one: starting: No such file or directory; method two: starting: no luck"

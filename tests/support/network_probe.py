@@ -1,6 +1,6 @@
-"""An oracle that talks: its grandchild tries to reach the addresses of a place in each way there is.
+"""An oracle whose grandchild tries to reach each address of a user environment, over each protocol.
 
-With `--listen` it is the other side: it runs the words that follow, and prints what arrived meanwhile.
+With `--listen` it is the other side: it runs the command that follows, and prints which listeners were reached.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 IPV4, IPV6 = "192.0.2.10", "2001:db8::10"
-WAYS = {
+TARGETS = {
     "tcp": (socket.AF_INET, socket.SOCK_STREAM, (IPV4, 7001)),
     "udp": (socket.AF_INET, socket.SOCK_DGRAM, (IPV4, 7002)),
     "name": (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.53", 53)),
@@ -23,15 +23,15 @@ WAYS = {
 }
 
 
-def talk() -> None:
-    """Try every way, as a grandchild whose parent waits."""
+def probe() -> None:
+    """Try every target, as a grandchild whose parent waits."""
     if os.fork():
         os.wait()
         return
     if os.fork():
         os.wait()
         os._exit(0)
-    for name, (family, kind, address) in WAYS.items():
+    for name, (family, kind, address) in TARGETS.items():
         with contextlib.suppress(OSError), socket.socket(family, kind) as outward:
             outward.settimeout(2)
             if name == "name":
@@ -43,21 +43,21 @@ def talk() -> None:
     os._exit(0)
 
 
-def listen(words: list[str]) -> None:
-    """Open every listener, run the words, say which listeners something came to."""
+def listen(command: list[str]) -> None:
+    """Open every listener, run the command, print which listeners were reached."""
     sockets = {}
-    for name, (family, kind, address) in WAYS.items():
+    for name, (family, kind, address) in TARGETS.items():
         listener = socket.socket(family, kind)
         listener.bind(address)
         if kind == socket.SOCK_STREAM:
             listener.listen()
         sockets[listener] = name
-    status = subprocess.run(words, check=False).returncode
-    arrived, _, _ = select.select(list(sockets), [], [], 0.2)
-    sys.stdout.write(f"{status} {sorted(sockets[listener] for listener in arrived)}\n")
+    status = subprocess.run(command, check=False).returncode
+    reached, _, _ = select.select(list(sockets), [], [], 0.2)
+    sys.stdout.write(f"{status} {sorted(sockets[listener] for listener in reached)}\n")
 
 
 if sys.argv[1:2] == ["--listen"]:
     listen(sys.argv[2:])
 else:
-    talk()
+    probe()

@@ -18,22 +18,22 @@ def job(tmp_path: Path) -> OracleJob:
 
 
 def _properties(job: OracleJob, *lines: str) -> tuple[str, ...]:
-    """Write a test file and say how to run it."""
+    """Write a test file and return the command that runs it."""
     (job.folder / "test_properties.py").write_text("\n".join(lines) + "\n")
     return (*PYTEST, "test_properties.py")
 
 
 def test_the_fixture_is_the_pinned_file(job: OracleJob) -> None:
     """`pinned_fixture` is the pin's path, an absolute `pathlib.Path`."""
-    words = _properties(
+    command = _properties(
         job,
         "import json, pathlib",
         "def test_sorted(pinned_fixture):",
         "    assert type(pinned_fixture) is type(pathlib.Path()) and pinned_fixture.is_absolute()",
-        "    found = json.loads(pinned_fixture.read_bytes())['sorted']",
-        "    assert found == sorted(found)",
+        "    numbers = json.loads(pinned_fixture.read_bytes())['sorted']",
+        "    assert numbers == sorted(numbers)",
     )
-    done = job.oracle(*words)
+    done = job.oracle(*command)
     assert done.returncode == 0, done.stdout
     assert job.record().oracle_passed is True
 
@@ -46,7 +46,7 @@ def test_a_failing_property_is_a_fail(job: OracleJob) -> None:
 
 
 def test_nothing_collected_is_a_fail(job: OracleJob) -> None:
-    """Pytest exits 5 where it found no test: false, for a patch that removes the test must not pass."""
+    """Pytest exits 5 if it finds no test. The verdict is false: a patch that removes the test must not pass."""
     done = job.oracle(*_properties(job, "# nothing here"))
     assert done.returncode == 5
     assert (job.record().oracle_passed, job.record().oracle.exit_code) == (False, 5)
@@ -54,29 +54,29 @@ def test_nothing_collected_is_a_fail(job: OracleJob) -> None:
 
 def test_hypothesis_may_use_the_fixture(job: OracleJob) -> None:
     """The fixture lives as long as the run, which Hypothesis asks for."""
-    words = _properties(
+    command = _properties(
         job,
         "from hypothesis import given, strategies",
         "@given(number=strategies.integers())",
         "def test_any(pinned_fixture, number):",
         "    assert pinned_fixture.is_file()",
     )
-    done = job.oracle(*words)
+    done = job.oracle(*command)
     assert done.returncode == 0, done.stdout
 
 
 def test_a_flaky_property_is_a_fail(job: OracleJob) -> None:
     """What Hypothesis calls flaky, failing once and not again, is a failure like any other."""
-    words = _properties(
+    command = _properties(
         job,
         "from hypothesis import given, strategies",
-        "seen = []",
+        "numbers = []",
         "@given(number=strategies.integers())",
         "def test_once(pinned_fixture, number):",
-        "    seen.append(number)",
-        "    assert len(seen) != 3",
+        "    numbers.append(number)",
+        "    assert len(numbers) != 3",
     )
-    done = job.oracle(*words)
+    done = job.oracle(*command)
     assert done.returncode == 1
     assert "Flaky" in done.stdout
     assert job.record().oracle_passed is False
@@ -85,9 +85,9 @@ def test_a_flaky_property_is_a_fail(job: OracleJob) -> None:
 @pytest.mark.parametrize("variable", [None, "", "/no/such/file"])
 def test_without_a_pin_the_test_fails_and_says_why(job: OracleJob, variable: str | None) -> None:
     """Started without the oracle, or with a pin that is gone, a test that needs the pin fails: it is never skipped."""
-    words = _properties(job, "def test_any(pinned_fixture): pass")
+    command = _properties(job, "def test_any(pinned_fixture): pass")
     environ = {} if variable is None else {"FREEZE_GATE_FIXTURE": variable}
-    done = subprocess.run(words, cwd=job.folder, env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=job.folder, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "no pinned file" in done.stdout
     assert (variable or "freeze-gate oracle --id ID -- pytest") in done.stdout

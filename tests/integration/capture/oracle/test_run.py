@@ -20,8 +20,8 @@ def job(tmp_path: Path) -> OracleJob:
     return make_oracle_job(tmp_path)
 
 
-def test_the_pinned_file_is_named_in_words_inside_words_and_in_the_environment(job: OracleJob) -> None:
-    """`{fixture}` and `FREEZE_GATE_FIXTURE` are the pin's absolute path, also inside a longer word."""
+def test_the_pin_is_named_in_arguments_and_in_the_environment(job: OracleJob) -> None:
+    """`{fixture}` and `FREEZE_GATE_FIXTURE` are the pin's absolute path, also inside a longer argument."""
     program = "import os, sys; print(sys.argv[1:], os.environ['FREEZE_GATE_FIXTURE'])"
     done = job.oracle(sys.executable, "-c", program, "{fixture}", "--input={fixture}:{fixture}", "--", "--id")
     pin = str(job.pin())
@@ -39,14 +39,14 @@ def test_streams_folder_and_environment_are_the_callers(job: OracleJob) -> None:
         env=os.environ | {"LANE": "fast"},
     )
     assert done.stdout == f"from outside\n{job.folder.resolve()}/deeper\n"
-    said = "freeze-gate oracle: sorted: failed in run 1 (sealed, egress attempts 0)"
-    assert done.stderr.splitlines() == ["fast", said]
+    result = "freeze-gate oracle: sorted: failed in run 1 (sealed, egress attempts 0)"
+    assert done.stderr.splitlines() == ["fast", result]
     assert done.returncode == 7
 
 
 @pytest.mark.parametrize("options", [(), OPEN], ids=["sealed", "open"])
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("command", "expected"),
     [
         (("true",), (True, "passed", 0)),
         (("sh", "-c", "exit 1"), (False, "failed", 1)),
@@ -63,10 +63,10 @@ def test_streams_folder_and_environment_are_the_callers(job: OracleJob) -> None:
     ids=lambda value: "" if isinstance(value[0], bool) else " ".join(value),
 )
 def test_the_verdict_is_the_exit_status(
-    job: OracleJob, words: tuple[str, ...], expected: tuple[bool, str, int], options: tuple[str, ...]
+    job: OracleJob, command: tuple[str, ...], expected: tuple[bool, str, int], options: tuple[str, ...]
 ) -> None:
     """Passed is exit status 0 alone; a command that is missing or cannot be executed is false."""
-    done = job.oracle(*words, options=options)
+    done = job.oracle(*command, options=options)
     record = job.record()
     assert done.returncode == expected[-1]
     assert (record.oracle_passed, record.oracle.outcome, record.oracle.exit_code) == expected
@@ -94,8 +94,8 @@ def test_the_record_says_crashed_before_the_command_starts(job: OracleJob) -> No
     assert job.record().oracle_passed is True
 
 
-def test_what_ran_is_counted_and_timed(job: OracleJob) -> None:
-    """The record says how long it took, and that nothing tried to get out: the own loopback is no attempt."""
+def test_the_loopback_is_no_egress_attempt(job: OracleJob) -> None:
+    """Connections over the sandbox's own loopback work and are not counted; the record says how long the run took."""
     program = (
         "import socket\n"
         "for family, host in ((socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1')):\n"
@@ -113,7 +113,7 @@ def test_what_ran_is_counted_and_timed(job: OracleJob) -> None:
     ("first", "second", "outcome"),
     [("false", "true", "failed"), ("true", "false", "failed"), ("true", "true", "passed")],
 )
-def test_a_second_run_can_only_lower_the_verdict(job: OracleJob, first: str, second: str, outcome: str) -> None:
+def test_a_second_run_cannot_improve_the_verdict(job: OracleJob, first: str, second: str, outcome: str) -> None:
     """False then true is false, true then false is false, and `runs` counts both."""
     assert [job.oracle(first).returncode, job.oracle(second).returncode] == [first == "false", second == "false"]
     record = job.record()
@@ -153,7 +153,7 @@ def test_a_link_in_the_place_of_a_pin_is_not_run(job: OracleJob) -> None:
 
 
 def test_an_id_without_a_record_gets_one_that_says_not_run(tmp_path: Path) -> None:
-    """Where nothing was captured, the record says so in its digest: missing evidence is not silence."""
+    """If nothing was captured, a record without a digest is written, so that the missing evidence is seen."""
     job = OracleJob(tmp_path)
     done = job.oracle("true")
     assert done.returncode == 3
@@ -162,8 +162,8 @@ def test_an_id_without_a_record_gets_one_that_says_not_run(tmp_path: Path) -> No
     assert (record.fixture_sha256, record.oracle_passed, record.oracle.outcome) == (None, None, "not_run")
 
 
-def test_a_run_that_could_not_start_takes_nothing_back(job: OracleJob) -> None:
-    """An earlier fail stays a fail where a later run could not start."""
+def test_an_earlier_fail_stays_if_a_later_run_cannot_start(job: OracleJob) -> None:
+    """The record is not changed by a run that could not start."""
     job.oracle("false")
     before = job.record()
     job.pin().unlink()
@@ -181,7 +181,7 @@ def test_a_run_that_did_not_start_is_not_counted(job: OracleJob) -> None:
     assert (job.record().oracle_passed, job.record().oracle.runs) == (True, 1)
 
 
-def test_an_oracle_that_rewrites_its_input_is_spoiled(job: OracleJob) -> None:
+def test_an_oracle_that_rewrites_its_pin_has_failed(job: OracleJob) -> None:
     """The digest that the record then names is not the pin's; the verdict is false, the exit code at least 1."""
     done = job.oracle("sh", "-c", "chmod u+w {fixture}; echo other >{fixture}", options=OPEN)
     assert done.returncode == 1
@@ -192,19 +192,19 @@ def test_an_oracle_that_rewrites_its_input_is_spoiled(job: OracleJob) -> None:
 
 
 @pytest.mark.parametrize("repair", ["true", "false"])
-def test_a_spoiled_run_stays_spoiled(job: OracleJob, repair: str) -> None:
-    """Putting the bytes back and running again does not make the input right."""
+def test_a_rewritten_pin_stays_in_the_record(job: OracleJob, repair: str) -> None:
+    """Putting the bytes back and running again does not remove the wrong digest from the record."""
     job.oracle("sh", "-c", "chmod u+w {fixture}; echo other >{fixture}; exit 3", options=OPEN)
-    spoiled = job.record().oracle.fixture_sha256
+    other_digest = job.record().oracle.fixture_sha256
     job.pin().write_bytes(PAYLOAD)
     job.oracle(repair)
-    assert job.record().oracle.fixture_sha256 == spoiled
+    assert job.record().oracle.fixture_sha256 == other_digest
     assert job.record().oracle_passed is False
     assert job.record().oracle.egress == "open"
 
 
 def test_the_last_write_comes_from_memory(job: OracleJob) -> None:
-    """Without a seal the oracle can edit its record; what it wrote is not believed, and spoils the run."""
+    """Without a seal the oracle can edit its record; the run then counts as failed, and the forged text is replaced."""
     forge = (
         "import pathlib; path = pathlib.Path('freeze-gate/records/sorted.json');"
         "path.write_text(path.read_text().replace('false', 'true').replace('crashed', 'passed')); raise SystemExit(4)"
@@ -236,7 +236,7 @@ def test_whatever_the_oracle_does_to_the_bundle_the_record_says_false(job: Oracl
     assert not list(job.folder.glob("outside/*"))
 
 
-def test_two_oracles_at_once_do_not_wash_a_fail_away(job: OracleJob) -> None:
+def test_two_oracles_at_once_leave_false(job: OracleJob) -> None:
     """One that fails and one that passes, side by side on one id, leave false."""
     slow = job.start("sh", "-c", "echo up; read line; exit 0", options=OPEN, stdin=-1)
     assert slow.stdout is not None
@@ -248,7 +248,7 @@ def test_two_oracles_at_once_do_not_wash_a_fail_away(job: OracleJob) -> None:
 
 
 def test_a_bundle_that_a_seal_would_hide_is_not_run(tmp_path: Path) -> None:
-    """A bundle below `/run` cannot be shown inside: the message says where the trouble is."""
+    """A bundle below `/run` is hidden inside the seal: the message says so."""
     if not os.access("/run", os.W_OK):
         pytest.skip("only root can put a bundle below /run")
     folder = Path("/run") / f"freeze-gate-test-{os.getpid()}"

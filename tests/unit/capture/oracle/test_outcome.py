@@ -1,4 +1,4 @@
-"""What one more run does to a record."""
+"""What one more run of the oracle does to a record."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ PIN, OTHER = Sha256.of(b"pin"), Sha256.of(b"other")
 FRESH = Record("x", PIN, f"fixtures/{PIN}", None, True)
 
 statuses = st.none() | st.integers(-64, 255)
-runs = st.lists(
+histories = st.lists(
     st.builds(
         lambda status, sha256, egress, attempts: from_exit_status(status)._replace(
             fixture_sha256=sha256, egress=egress, egress_attempts=attempts
@@ -37,34 +37,34 @@ def test_the_exit_status_alone_decides(status: int | None, outcome: str, code: i
     assert from_exit_status(status) == Oracle(outcome, code)
 
 
-@given(runs)
-def test_one_run_that_did_not_pass_is_never_made_good(several: list[Oracle]) -> None:
+@given(histories)
+def test_a_fail_is_never_taken_back(history: list[Oracle]) -> None:
     """The verdict is true only where every run passed, however many there are and in whatever order."""
     record = FRESH
-    for now in several:
-        record = merge_run(record, now)
-    assert record.oracle_passed is all(now.outcome == "passed" for now in several)
-    assert record.oracle.runs == len(several)
+    for run in history:
+        record = merge_run(record, run)
+    assert record.oracle_passed is all(run.outcome == "passed" for run in history)
+    assert record.oracle.runs == len(history)
 
 
-@given(runs)
-def test_the_worst_of_every_other_fact_is_kept(several: list[Oracle]) -> None:
-    """One run with the network on, one attempt to get out or one wrong input stays in the record."""
+@given(histories)
+def test_the_worst_of_each_other_fact_stays(history: list[Oracle]) -> None:
+    """One run with the network on, one egress attempt or one wrong input stays in the record."""
     record = FRESH
-    for now in several:
-        record = merge_run(record, now)
-    oracle, attempts = record.oracle, [now.egress_attempts for now in several if now.egress_attempts is not None]
-    assert oracle.egress == ("open" if "open" in [now.egress for now in several] else "sealed")
+    for run in history:
+        record = merge_run(record, run)
+    oracle, attempts = record.oracle, [run.egress_attempts for run in history if run.egress_attempts is not None]
+    assert oracle.egress == ("open" if "open" in [run.egress for run in history] else "sealed")
     assert oracle.egress_attempts == (sum(attempts) if attempts else None)
-    assert (oracle.fixture_sha256 == OTHER) is any(now.fixture_sha256 == OTHER for now in several)
+    assert (oracle.fixture_sha256 == OTHER) is any(run.fixture_sha256 == OTHER for run in history)
 
 
-@given(runs)
-def test_what_comes_out_is_a_record(several: list[Oracle]) -> None:
-    """Whatever happened, the record can be read and contradicts itself nowhere."""
+@given(histories)
+def test_the_result_is_a_valid_record(history: list[Oracle]) -> None:
+    """The record can be read back and has no contradictions, whatever the runs were."""
     record = FRESH
-    for now in several:
-        record = merge_run(record, now)
+    for run in history:
+        record = merge_run(record, run)
     assert read_record(encode_record(record), "x") == record
     assert not contradictions(record)
 
@@ -76,10 +76,10 @@ def test_a_run_that_could_not_start_is_null_and_not_counted() -> None:
     assert merge_run(record, from_exit_status(0)).oracle.runs == 1
 
 
-@given(runs)
-def test_a_run_that_could_not_start_takes_nothing_back(several: list[Oracle]) -> None:
+@given(histories)
+def test_a_run_that_could_not_start_changes_nothing(history: list[Oracle]) -> None:
     """After a run that did start, one that could not leaves the record as it is."""
     record = FRESH
-    for now in several:
-        record = merge_run(record, now)
+    for run in history:
+        record = merge_run(record, run)
     assert mark_not_run(record) == record

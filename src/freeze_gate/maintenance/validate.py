@@ -21,7 +21,7 @@ from freeze_gate.evidence.record import (
 from freeze_gate.evidence.side import Fault, Side, Source
 from freeze_gate.evidence.tree import reading
 from freeze_gate.policy.file import read_policy
-from freeze_gate.policy.freezes import lapse, too_long
+from freeze_gate.policy.freezes import expiry_notice, is_too_long
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.document_reader import InvalidDocument, recompute
 
@@ -68,10 +68,10 @@ def _policy(place: str, payload: bytes, today: date) -> Iterator[Remark]:
     yield from map(Remark, reading.problems)
     for index, freeze in enumerate(reading.policy.freezes):
         address = f"{place}:{freeze.line}: freezes[{index}]"
-        words = lapse(freeze, today)
+        words = expiry_notice(freeze, today)
         if words:
             yield Remark(f"{address}: {words}, owner {freeze.owner}", note=True)
-        if today <= freeze.expires and too_long(freeze, reading.policy):
+        if today <= freeze.expires and is_too_long(freeze, reading.policy):
             days = (freeze.expires - freeze.added).days
             most = reading.policy.max_freeze_days
             yield Remark(f"{address}.expires: lies {days} days after added; max_freeze_days allows {most}")

@@ -1,4 +1,4 @@
-"""The policy file: from its bytes to what reviewers decided, or to everything that is wrong with it, line by line."""
+"""Reads the policy file: its bytes become a `Policy`, or a list of everything that is wrong, with line numbers."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ from typing import Any, Final
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
-from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlap
+from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlaps
 from freeze_gate.validation.readers import (
     InvalidValue,
     ObjectReader,
@@ -41,7 +41,7 @@ def read_policy(payload: bytes, name: str, today: date) -> PolicyReading:
     Each problem is one line, `name:line: path: what is wrong; what is allowed`; besides `name` it quotes nothing but
     plain keys. `today` is the UTC date: an entry that claims to be added later makes the file unusable, as every other
     broken rule does. Only an entry of more than `max_freeze_days` is left to the use of the entry
-    (`policy.freezes.too_long`), so that the limit can be lowered beside entries that expired under the old one.
+    (`policy.freezes.is_too_long`), so that the limit can be lowered beside entries that expired under the old one.
     """
     sha = hashlib.sha1(b"blob %d\0" % len(payload) + payload, usedforsecurity=False).hexdigest()
     if len(payload) > MAX_POLICY_BYTES:
@@ -102,18 +102,18 @@ def _freezes(today: date) -> Reader[tuple[Freeze, ...]]:
 
     def read(value: Any) -> tuple[Freeze, ...]:
         freezes = read_entries([] if _is_blank(value) else value)
-        if overlaps := tuple(_overlaps(freezes)):
-            raise InvalidValue(*overlaps)
+        if problems := tuple(_overlap_problems(freezes)):
+            raise InvalidValue(*problems)
         return freezes
 
     return read
 
 
-def _overlaps(freezes: tuple[Freeze, ...]) -> Iterator[Problem]:
+def _overlap_problems(freezes: tuple[Freeze, ...]) -> Iterator[Problem]:
     """Name every entry that overlaps one before it, once."""
     for index, freeze in enumerate(freezes):
         for earlier_index, earlier in enumerate(freezes[:index]):
-            if overlap(freeze, earlier):
+            if overlaps(freeze, earlier):
                 message = f"overlaps freezes[{earlier_index}]; the days of two entries for one id and digest may not"
                 yield Problem(f"[{index}]", message)
                 break

@@ -1,4 +1,4 @@
-"""What reviewers decided: freezes, each bound to one digest, owned and with a last day. Values and rules, no YAML."""
+"""Freezes: entries that reviewers merged, each for one digest, with an owner and a last day. No YAML here."""
 
 from datetime import date, timedelta
 from typing import Final, NamedTuple
@@ -8,8 +8,8 @@ from freeze_gate.evidence.digest import Sha256
 LONGEST_FREEZE_DAYS: Final = 90
 """No policy may allow more: a mute that outlives a quarter is a deleted test."""
 
-NOTICE: Final = timedelta(days=7)
-"""How long before its last day an entry is worth a word."""
+EXPIRY_NOTICE: Final = timedelta(days=7)
+"""How long before its last day an entry is mentioned."""
 
 
 class Freeze(NamedTuple):
@@ -36,9 +36,9 @@ class Policy(NamedTuple):
 
 
 class PolicyReading(NamedTuple):
-    """What came of reading the policy: `not_asked`, `absent`, `read`, or `unusable` (malformed, or not readable).
+    """The policy as it was read: `not_asked`, `absent`, `read`, or `unusable` (malformed, or not readable).
 
-    `sha` is the blob's id in git, 40 hexadecimal characters. `problems` are sentences, one for each thing wrong.
+    `sha` is the blob's id in git, 40 hexadecimal characters. `problems` are sentences.
     """
 
     state: str
@@ -48,7 +48,7 @@ class PolicyReading(NamedTuple):
 
     @property
     def requires_sealed_oracle(self) -> bool:
-        """Whether an oracle must be sealed: what cannot be read counts as required."""
+        """Whether an oracle must be sealed. A policy that cannot be read counts as requiring it."""
         return self.state == "unusable" or self.policy.sealed_oracle
 
 
@@ -57,16 +57,16 @@ NOT_ASKED: Final = PolicyReading("not_asked")
 ACTIVE: Final = "active"
 
 STATES: Final = (ACTIVE, "unproven", "other_pull_request", "too_long", "not_yet", "expired", "other_digest")
-"""How near an entry is to muting a flake, nearest first.
+"""The states of an entry for a flake, the nearest to `active` first.
 
-`unproven`: neither oracle passed, so nothing shows that the patch works. `other_pull_request`: the entry names another
+`unproven`: neither oracle passed, so nothing shows that the patch works. `other_pull_request`: the entry is for another
 one. `too_long`: more days than `max_freeze_days`. `not_yet` and `expired`: today is before or after its days.
 `other_digest`: the entry is about other bytes of this fixture id.
 """
 
 
 class FreezeStatus(NamedTuple):
-    """What the policy file says about one flake: one of `STATES`, and the entry that is in it."""
+    """What the policy file says about one flake: an entry, and which of `STATES` it has."""
 
     state: str
     freeze: Freeze
@@ -81,44 +81,44 @@ def freeze_status(  # noqa: PLR0913 - the rule's facts, each by itself
     *,
     oracle_passed: bool,
 ) -> FreezeStatus | None:
-    """Say what the policy holds for a `harness_flake`: the nearest entry for its fixture id; None where there is none.
+    """Return the status of the entry for a fixture id that is nearest to active; None if there is no entry.
 
     `today` is the UTC date; both edge days count. `oracle_passed` says whether one of the pair's two oracles passed.
-    The caller makes sure that the pair is a flake: for any other class there is nothing to ask.
+    The caller makes sure that the pair is a `harness_flake`: no other class can be frozen.
     """
 
-    def state(freeze: Freeze) -> str:
+    def state_of(freeze: Freeze) -> str:
         obstacles = {
             "other_digest": freeze.fixture_sha256 != fixture_sha256,
             "expired": today > freeze.expires,
             "not_yet": today < freeze.added,
-            "too_long": too_long(freeze, policy),
+            "too_long": is_too_long(freeze, policy),
             "other_pull_request": freeze.pull_request not in (None, pull_request),
             "unproven": not oracle_passed,
         }
-        return next((name for name, holds in obstacles.items() if holds), ACTIVE)
+        return next((state for state, applies in obstacles.items() if applies), ACTIVE)
 
-    found = [FreezeStatus(state(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
-    return min(found, key=_distance, default=None)
-
-
-def _distance(found: FreezeStatus) -> tuple[int, timedelta]:
-    return STATES.index(found.state), date.max - found.freeze.expires
+    statuses = [FreezeStatus(state_of(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
+    return min(statuses, key=_distance_from_active, default=None)
 
 
-def too_long(freeze: Freeze, policy: Policy) -> bool:
-    """Whether an entry spans more days than the policy allows. Such an entry is never active; the others stand."""
+def _distance_from_active(status: FreezeStatus) -> tuple[int, timedelta]:
+    return STATES.index(status.state), date.max - status.freeze.expires
+
+
+def is_too_long(freeze: Freeze, policy: Policy) -> bool:
+    """Whether an entry spans more days than the policy allows. Such an entry is never active; the others are."""
     return (freeze.expires - freeze.added).days > policy.max_freeze_days
 
 
-def overlap(one: Freeze, other: Freeze) -> bool:
-    """Whether two entries are about the same bytes on the same day, so that one of them has no say."""
-    same = (one.fixture_id, one.fixture_sha256) == (other.fixture_id, other.fixture_sha256)
-    return same and one.added <= other.expires and other.added <= one.expires
+def overlaps(freeze: Freeze, other: Freeze) -> bool:
+    """Whether two entries are for the same bytes on the same day, so that nobody could say which of them applies."""
+    is_same_fixture = freeze.fixture_id == other.fixture_id and freeze.fixture_sha256 == other.fixture_sha256
+    return is_same_fixture and freeze.added <= other.expires and other.added <= freeze.expires
 
 
-def lapse(freeze: Freeze, today: date) -> str | None:
-    """Say that an entry lapsed, or lapses within a week; None where it does neither."""
+def expiry_notice(freeze: Freeze, today: date) -> str | None:
+    """Say that an entry expired, or expires within a week; None if neither."""
     if today > freeze.expires:
-        return f"lapsed on {freeze.expires}"
-    return f"lapses after {freeze.expires}" if today >= freeze.expires - NOTICE else None
+        return f"expired on {freeze.expires}"
+    return f"expires after {freeze.expires}" if today >= freeze.expires - EXPIRY_NOTICE else None

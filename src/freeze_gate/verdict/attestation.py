@@ -1,4 +1,4 @@
-"""An in-toto statement about a verdict: what a signature can be put on, so that the verdict is tied to a run.
+"""An in-toto statement about a verdict. Signed by a workflow, it ties the verdict to a run.
 
 https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 """

@@ -1,4 +1,4 @@
-"""The two values around the decision, both kept in `verdict.json`: the case that goes in, the result that comes out."""
+"""The input and the output of the evaluation, a case and its result. `verdict.json` has both."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -12,7 +12,7 @@ from freeze_gate.policy.freezes import ACTIVE, NOT_ASKED, FreezeStatus, PolicyRe
 from freeze_gate.verdict.table import FailureClass
 
 GREEN: Final = "green"
-"""The reason of a pair that is not red at all."""
+"""The reason of a pair that is not red."""
 
 
 class Case(NamedTuple):
@@ -20,8 +20,8 @@ class Case(NamedTuple):
 
     `github_metadata` says whether GitHub's metadata about the artifacts is there (the action) or not (`classify`).
     `repository` is `owner/name` as GitHub says it. `other_attempts` is what the run's other attempts show.
-    `expected` are the fixture ids or globs that must be there. `today` is the UTC date. `from_fork` says that the
-    evidence was made by another repository's code.
+    `expected` are the fixture ids or globs that must be present. `today` is the UTC date. `from_fork` says that the
+    evidence comes from another repository.
     """
 
     github_metadata: bool

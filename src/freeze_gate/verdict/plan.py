@@ -1,4 +1,4 @@
-"""What follows from a result: which label, which tickets. A value, so that a dry run can show what would be done."""
+"""What to post for a result: the label and the refresh tickets. A value, so that a dry run can show it."""
 
 from typing import Final, NamedTuple
 
@@ -6,7 +6,7 @@ from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
 
 MAX_TICKETS: Final = 5
-"""Tickets of one run: a generator that moved moves many fixtures, and one person reads the tickets."""
+"""Tickets of one run. A changed generator changes many fixtures, and a person has to read each ticket."""
 
 
 class Plan(NamedTuple):
@@ -19,9 +19,9 @@ class Plan(NamedTuple):
 
 
 def plan(case: Case, result: Result, *, tickets: bool) -> Plan:
-    """Say what to post: the label only on an overall flake that nothing mutes, a ticket for each drifted fixture.
+    """Plan the label, if the whole run is a flake that is not frozen, and a ticket for each drifted fixture.
 
-    Evidence from another repository opens no ticket: a stranger could fill the tracker with it.
+    Evidence from another repository opens no ticket: a stranger could fill the tracker with them.
     """
     drifted = result.red[FailureClass.FIXTURE_DRIFT]
     label = result.freeze_allowed and not result.freeze_active

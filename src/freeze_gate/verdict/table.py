@@ -1,11 +1,11 @@
-"""The decision: what a red pair means. All branching about the class of a pair lives in this table.
+"""The decision table: what a red pair means. All branching about the class of a pair is in this table.
 
-Two records of one fixture id are compared, never one alone. The rows are read from the top and the first that holds
-decides. Their order is the specification: a missing digest goes before everything, because without the bytes nothing
-can be compared; a recorded fail goes before every transport fault, because a dropped connection can be provoked and a
-failed property cannot be explained by one; what is left without a fault to name stays undecided.
+Two records of one fixture id are compared, never one alone. The rows are read from the top, and the first that holds
+decides. Their order is the specification. A missing digest comes first, because without the bytes nothing can be
+compared. A recorded fail comes before every transport fault, because a dropped connection can be provoked and does not
+explain a failed property. A pair without a fault to name stays `unclassified`.
 
-Never reorder the rows and never add one. What can be wrong with evidence acts before the table, by making a digest
+Never reorder the rows and never add one. Whatever is wrong with the evidence acts before the table, by making a digest
 missing (`freeze_gate.evidence.checks`).
 """
 
@@ -30,11 +30,11 @@ class _Claims(NamedTuple):
 
 
 class RunRecord(_Claims):
-    """The three facts about one run that the decision uses; frozen, positional.
+    """The three facts about one run that the decision uses. Frozen and positional.
 
     `fixture_sha256`: digest of the pinned bytes; None or "" is missing. `oracle_passed` and `transport_ok`: True,
-    False, or None where it is not known. Raises `TypeError` for a verdict of any other type: 0, 1 and "false" are how
-    a fail turns into noise.
+    False, or None if unknown. Raises `TypeError` for a value of any other type: a fail must not be lost because it came
+    as 0 or "false".
     """
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class RunRecord(_Claims):
         oracle_passed: bool | None,  # noqa: FBT001 - public, and positional
         transport_ok: bool | None,  # noqa: FBT001 - as above
     ) -> Self:
-        """Refuse what is not exactly a digest or none, and two verdicts."""
+        """Check the types of the three facts."""
         if fixture_sha256 is not None and not isinstance(fixture_sha256, str):
             raise TypeError("fixture_sha256 must be a str or None")
         for name, verdict in (("oracle_passed", oracle_passed), ("transport_ok", transport_ok)):
@@ -60,7 +60,7 @@ class RunRecord(_Claims):
 
 
 class Rule(NamedTuple):
-    """One row of the table."""
+    """One row of the table: its id, when it holds, and the class that it gives."""
 
     id: str
     holds: Callable[[RunRecord, RunRecord], bool]
@@ -107,7 +107,7 @@ def match_rule(left: RunRecord, right: RunRecord) -> Rule:
 
 
 def classify(left: RunRecord, right: RunRecord) -> FailureClass:
-    """Say what the red of a pair means. Symmetric in its arguments."""
+    """Return the class of a red pair. Symmetric in its arguments."""
     return match_rule(left, right).failure_class
 
 

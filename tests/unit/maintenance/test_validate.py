@@ -194,9 +194,9 @@ def test_entries_that_lapsed_or_lapse_within_a_week_are_noted() -> None:
         policy("2026-11-01..2026-11-28", "2026-11-28..2026-12-06", "2026-11-28..2026-12-07", "2026-11-29..2026-11-29")
     )
     assert ended.lines == [
-        "note: p.yml:3: freezes[0]: lapsed on 2026-11-28, owner @me",
-        "note: p.yml:5: freezes[1]: lapses after 2026-12-06, owner @me",
-        "note: p.yml:9: freezes[3]: lapses after 2026-11-29, owner @me",
+        "note: p.yml:3: freezes[0]: expired on 2026-11-28, owner @me",
+        "note: p.yml:5: freezes[1]: expires after 2026-12-06, owner @me",
+        "note: p.yml:9: freezes[3]: expires after 2026-11-29, owner @me",
     ]
     assert (ended.code, ended.words) == (0, "0 problems, 3 notes\n")
 
@@ -206,7 +206,7 @@ def test_an_entry_with_too_long_a_horizon_is_an_error_until_it_lapses() -> None:
     ended = run(policy("2026-11-20..2099-12-31", "2026-10-01..2026-11-15", head="max_freeze_days: 40\n"))
     assert ended.lines == [
         "p.yml:4: freezes[0].expires: lies 26704 days after added; max_freeze_days allows 40",
-        "note: p.yml:6: freezes[1]: lapsed on 2026-11-15, owner @me",
+        "note: p.yml:6: freezes[1]: expired on 2026-11-15, owner @me",
     ]
     assert ended.code == 1
 

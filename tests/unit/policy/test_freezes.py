@@ -15,10 +15,10 @@ from freeze_gate.policy.freezes import (
     FreezeStatus,
     Policy,
     PolicyReading,
+    expiry_notice,
     freeze_status,
-    lapse,
-    overlap,
-    too_long,
+    is_too_long,
+    overlaps,
 )
 
 SHA = Sha256("0b5c" + "0" * 60)
@@ -100,16 +100,16 @@ def test_the_horizon_is_checked_against_the_limit_of_today(days: int, most: int,
     """The last day may lie `max_freeze_days` after the first, not more; a lowered limit counts at once."""
     freeze = FREEZE._replace(added=date(2026, 11, 28), expires=date(2026, 11, 28) + timedelta(days))
     assert state(freeze, most=most) == expected
-    assert too_long(freeze, Policy(most)) == (expected == "too_long")
+    assert is_too_long(freeze, Policy(most)) == (expected == "too_long")
 
 
 def test_a_limit_beyond_any_calendar_is_harmless() -> None:
     """A stored verdict may claim any number."""
-    assert not too_long(FREEZE, Policy(2**53 - 1))
+    assert not is_too_long(FREEZE, Policy(2**53 - 1))
 
 
 def test_the_nearest_entry_is_named() -> None:
-    """An active one before all others; then the state that lacks least; of two lapsed ones the later."""
+    """An active one before all others; then the state that lacks least; of two expired ones the later."""
     lapsed = FREEZE._replace(added=date(2026, 9, 1), expires=date(2026, 9, 20))
     older = FREEZE._replace(added=date(2026, 8, 1), expires=date(2026, 8, 20))
     other = FREEZE._replace(fixture_sha256=OTHER)
@@ -160,21 +160,21 @@ def test_overlap_is_symmetric_and_means_a_common_day(one: Freeze, other: Freeze)
             for freeze in (one, other)
         ]
         same = one[:2] == other[:2]
-        assert overlap(one, other) == overlap(other, one) == (same and not days[0].isdisjoint(days[1]))
+        assert overlaps(one, other) == overlaps(other, one) == (same and not days[0].isdisjoint(days[1]))
 
 
 @pytest.mark.parametrize(
     ("today", "words"),
     [
         (date(2026, 12, 2), None),
-        (date(2026, 12, 3), "lapses after 2026-12-10"),
-        (date(2026, 12, 10), "lapses after 2026-12-10"),
-        (date(2026, 12, 11), "lapsed on 2026-12-10"),
+        (date(2026, 12, 3), "expires after 2026-12-10"),
+        (date(2026, 12, 10), "expires after 2026-12-10"),
+        (date(2026, 12, 11), "expired on 2026-12-10"),
     ],
 )
 def test_an_entry_is_worth_a_word_for_its_last_week_and_afterwards(today: date, words: str | None) -> None:
     """A week is enough to mend a lane or to ask for more time."""
-    assert lapse(FREEZE, today) == words
+    assert expiry_notice(FREEZE, today) == words
 
 
 def test_what_cannot_be_read_counts_as_required() -> None:

@@ -208,7 +208,8 @@ def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None
     """Records that are three times as long in ASCII; the four lines stand where they were asked for."""
     sides = []
     for attempt in (1, 2):
-        made = (make_mapping(f"f{n:03}", attempt=attempt, sampler={"model": "é" * 30_500}) for n in range(800))
+        texts = {"model": "\U0001f600" * 16_000}
+        made = (make_mapping(f"f{n:03}", attempt=attempt, sampler=texts) for n in range(300))
         payloads = {f"records/{each['fixture_id']}.json": json.dumps(each, ensure_ascii=False) for each in made}
         sides.append(
             write_zip(desk.folder / f"{attempt}.zip", {name: text.encode() for name, text in payloads.items()})
@@ -218,7 +219,7 @@ def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None
     written = desk.run("classify", *sides, "--verdict-file", desk.folder / "v.json")
 
     assert (printed.code, printed.out) == (3, "")
-    assert "the verdict document was not written: it would be over 256 MiB" in printed.err
+    assert "the verdict document was not written: it would be over 96 MiB" in printed.err
     assert written.code == 3
     assert written.out.splitlines()[1] == "failure_class=unclassified"
     assert not (desk.folder / "v.json").exists()

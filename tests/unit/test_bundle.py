@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence.archive import open_tree
-from freeze_gate.evidence.bundle import BundleReader, printable_id
+from freeze_gate.evidence.archive import RecordBudget, open_tree
+from freeze_gate.evidence.bundle import BundleReader, collect_records, printable_id, read_source
 from freeze_gate.evidence.digest import Observed, Sha256
-from freeze_gate.evidence.record import FIXTURE_ID
+from freeze_gate.evidence.record import FIXTURE_ID, Record
 from freeze_gate.evidence.side import Fault, Side, Source
 from tests.builders.bundle import Files, make_files, write_files, write_zip
+from tests.builders.evidence import Y, make_side
 from tests.builders.record import SAMPLE, make_mapping
 from tests.builders.zip import Member, craft
 
@@ -165,3 +166,42 @@ def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: P
     odd["oracle"] = {}
     side = shown(write_files(tmp_path, {**make_files(odd), "records/b.json": other}))["a"]
     assert side.pin == Observed(Sha256.of(other), len(other))
+
+
+def test_the_attempt_is_that_of_all_records_or_none() -> None:
+    """One record of another attempt, or of none, and nothing is said."""
+    source = Source("one")
+    unread = Side(source, record_sha256=Y)
+    nameless = make_side(1)._replace(record=Record("a", None, None, None, None))
+    for sides, attempt in (
+        ([make_side(2), make_side(2)], 2),
+        ([make_side(2), unread], 2),
+        ([make_side(2), make_side(1)], None),
+        ([make_side(2), nameless], None),
+        ([nameless], None),
+        ([unread], None),
+        ([], None),
+    ):
+        assert collect_records(source, (("a", each) for each in sides)).attempt == attempt
+
+
+def test_records_can_turn_out_to_come_from_elsewhere() -> None:
+    """What GitHub says of the run is known only when the artifact is chosen."""
+    other = Source("other", attempt=3)
+    records = collect_records(Source("one"), [("a", make_side(1))]).with_source(other)
+    assert records == (other, {"a": [make_side(1)._replace(source=other)]})
+
+
+def test_the_records_of_all_archives_of_a_run_are_limited(tmp_path: Path) -> None:
+    """By their number and by their bytes, because all of them are kept in memory."""
+    budget = RecordBudget()
+    path = write_zip(tmp_path / "b.zip", {f"records/r{n}.json": b"" for n in range(30_000)}, "")
+    assert read_source(path, Source("one"), budget).source.fault is None
+    assert read_source(path, Source("two"), budget) == (
+        Source("two", fault=Fault("archive-limits", "the archives of this run hold over 50000 records")),
+        {},
+    )
+    large = write_zip(tmp_path / "c.zip", {"records/r.json": b" " * (33 << 20)}, "")
+    budget = RecordBudget()
+    found = [read_source(large, Source("one"), budget).source.fault for _ in range(2)]
+    assert found == [None, Fault("archive-limits", "the archives of this run hold over 64 MiB of records")]

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freeze_gate.evidence.bundle import SourceRecords, collect_records
 from freeze_gate.evidence.digest import Observed
-from freeze_gate.evidence.kept import Reading, keep
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
-from freeze_gate.shelf import Shelf
 from tests.builders.evidence import X, Y, make_side
 
 ONE, OTHER = Source("one"), Source("other")
@@ -30,10 +29,9 @@ def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:
     return gather([reading(first, *((name, at(first, name)) for name in names)), *map(reading, others)])
 
 
-def reading(source: Source, *sides: tuple[str, Side]) -> Reading:
+def reading(source: Source, *sides: tuple[str, Side]) -> SourceRecords:
     """Return what was read of a source."""
-    shelf = Shelf()
-    return keep(source, shelf, sides) if sides or not source.fault else Reading(source, shelf)
+    return collect_records(source, sides) if sides or not source.fault else SourceRecords(source)
 
 
 def only(*sides: Side) -> Side:

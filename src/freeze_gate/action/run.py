@@ -1,6 +1,6 @@
 """One run of the action: collect the evidence, evaluate it, report the verdict, publish what follows from it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from freeze_gate.report.context import ReportContext
 from freeze_gate.report.outputs import build_annotation, build_outputs, describe_unopened, format_bool, format_log_lines
 from freeze_gate.report.published import render_published
 from freeze_gate.report.summary import render_summary
-from freeze_gate.verdict.document import pieces
+from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.plan import Plan, plan
@@ -41,7 +41,7 @@ class Gate(NamedTuple):
     collector: Collector
     runner: Runner
     report_context: ReportContext
-    write_verdict: Callable[[Iterable[bytes]], None]
+    write_verdict: Callable[[bytes], None]
 
     def run(self) -> int:
         """Return the exit code. Raises `FreezeGateError` if there is no verdict."""
@@ -114,7 +114,7 @@ class Gate(NamedTuple):
         verdict_file = self.inputs.verdict_file
         try:
             with sigterm_deferred():  # no unfinished file is left behind
-                self.write_verdict(pieces(case, result))
+                self.write_verdict(encode(case, result))
         except FreezeGateError as error:
             self.runner.annotate("warning", str(error))
             verdict_file, notes = "", (*notes, str(error))

@@ -3,18 +3,21 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Final
 
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.evidence.archive import ArchiveError, open_tree
-from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.kept import Reading, Rows, keep
+from freeze_gate.evidence.archive import RecordBudget
+from freeze_gate.evidence.bundle import SourceRecords, read_source
 from freeze_gate.evidence.side import Artifact, Source
 from freeze_gate.github.download import Downloads
 from freeze_gate.github.http import Api
 
 MAX_PARALLEL_DOWNLOADS: Final = 8
 """Enough to hide the latency of a hundred shards, and far below the hundred that GitHub allows."""
+
+_MAX_PARALLEL_READS: Final = 2
+"""Archives that are read at a time: each may have a table of contents of some 100 MiB in memory."""
 
 RESERVED_API_CALLS: Final = 4
 """Left for what a flake needs after the downloads: the policy (two calls), the pull request, the label."""
@@ -23,13 +26,14 @@ RESERVED_API_CALLS: Final = 4
 class ArtifactCache:
     """Artifacts that were read, by id. Their bytes stay in `folder`, in files named by the id."""
 
-    def __init__(self, api: Api, downloads: Downloads, folder: Path, rows: Rows, log: Callable[[str], None]) -> None:
+    def __init__(self, api: Api, downloads: Downloads, folder: Path, log: Callable[[str], None]) -> None:
         self._api = api
         self._downloads = downloads
         self._folder = folder
-        self._rows = rows
+        self._budget = RecordBudget()
+        self._reads = BoundedSemaphore(_MAX_PARALLEL_READS)
         self._log = log
-        self._read: dict[int, Reading] = {}
+        self._read: dict[int, SourceRecords] = {}
 
     def fetch(self, artifacts: Iterable[Artifact]) -> None:
         """Download and read several at the same time. Raises `NoVerdictError`, also if too few API calls are left."""
@@ -39,14 +43,10 @@ class ArtifactCache:
             with ThreadPoolExecutor(min(MAX_PARALLEL_DOWNLOADS, len(wanted))) as pool:
                 self._read |= zip(wanted, pool.map(self._download_and_read, wanted.values()), strict=True)
 
-    def read(self, artifact: Artifact) -> Reading:
+    def read(self, artifact: Artifact) -> SourceRecords:
         """Return what is in an artifact. Raises `NoVerdictError`."""
         self.fetch([artifact])
         return self._read[artifact.id]
-
-    def unreadable(self, source: Source) -> Reading:
-        """Return the records of a source that cannot be read: none."""
-        return Reading(source, self._rows)
 
     def path(self, artifact: Artifact) -> Path:
         """Return the file with the bytes of an artifact that was read."""
@@ -65,7 +65,7 @@ class ArtifactCache:
                 "(`actions/upload-artifact/merge`), which costs one call a side, or wait until the limit is reset"
             )
 
-    def _download_and_read(self, artifact: Artifact) -> Reading:
+    def _download_and_read(self, artifact: Artifact) -> SourceRecords:
         path = self.path(artifact)
         try:
             with path.open("w+b") as file:
@@ -76,9 +76,6 @@ class ArtifactCache:
             ) from None
         source = Source(artifact.name, artifact, download.sha256, artifact.run_id, fault=download.fault)
         if download.fault:
-            return self.unreadable(source)
-        try:
-            with open_tree(path) as tree:
-                return keep(source, self._rows, BundleReader(tree, source).sides())
-        except ArchiveError as error:
-            return self.unreadable(source._replace(fault=error.fault))
+            return SourceRecords(source)
+        with self._reads:
+            return read_source(path, source, self._budget)

@@ -20,8 +20,8 @@ from freeze_gate.artifacts.select import (
     truncate_at,
 )
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.checks import FIRST, RERUN
-from freeze_gate.evidence.kept import Reading
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.evidence.side import Artifact, Fault, Other, Source
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
@@ -170,12 +170,12 @@ class Collector:
     def _read(self, side: str, selections: Iterable[Selection], run_id: int) -> Shown:
         return gather(self._read_selection(one, run_id) for one in selections if one.side == side)
 
-    def _read_selection(self, selection: Selection, run_id: int) -> Reading:
+    def _read_selection(self, selection: Selection, run_id: int) -> SourceRecords:
         """Return what was read, with what GitHub says about its run."""
         if selection.candidate is None:
             latest = self._attempts.known_latest(run_id)
             source = Source(selection.label, run_id=run_id, newest_attempt=latest, fault=selection.fault)
-            return self._cache.unreadable(source)
+            return SourceRecords(source)
         reading = self._cache.read(selection.candidate.artifact)
         run_id = selection.candidate.artifact.run_id or run_id
         source = reading.source._replace(
@@ -184,4 +184,4 @@ class Collector:
             attempt=self._attempts.attempt_of(selection.candidate, run_id),
             newest_attempt=self._attempts.known_latest(run_id),
         )
-        return reading._replace(source=source)
+        return reading.with_source(source)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from freeze_gate.artifacts.attempts import RunAttempts
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.artifacts.select import Candidate, CandidateGroup, Selection, attempt_in_name
-from freeze_gate.evidence.kept import Reading
+from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.pairing import gather
 from freeze_gate.evidence.side import Artifact, Other, Side
 
@@ -90,13 +90,13 @@ def _unselected(artifacts: Iterable[Artifact], selected: Sequence[Artifact]) -> 
     return [artifact for artifact in artifacts if artifact.id not in ids and artifact.digest not in digests]
 
 
-def _is_log_or_build(reading: Reading) -> bool:
+def _is_log_or_build(reading: SourceRecords) -> bool:
     artifact, fault = reading.source.artifact, reading.source.fault
     is_unreadable = fault is not None and fault.check in ("archive-invalid", "archive-limits")
     return is_unreadable and not (artifact and attempt_in_name(artifact))
 
 
-def _evidence(reading: Reading) -> list[Other]:
+def _evidence(reading: SourceRecords) -> list[Other]:
     """Return the records of an artifact, or one entry without an id if it cannot be read."""
     fault = reading.source.fault
     if fault and fault.check != "record-missing":

@@ -1,24 +1,22 @@
 """`freeze-gate classify FIRST RERUN`: the same verdict as the action's, offline, from two folders or zips."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.archive import ArchiveError, open_tree
-from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.kept import Reading, Rows, keep
-from freeze_gate.evidence.pairing import Shown, gather, pair_up
+from freeze_gate.evidence.archive import RecordBudget
+from freeze_gate.evidence.bundle import SourceRecords, read_source
+from freeze_gate.evidence.pairing import gather, pair_up
 from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.files import write_file
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.advice import explain
 from freeze_gate.report.escape import escape_log
 from freeze_gate.report.outputs import format_four_lines
-from freeze_gate.shelf import Shelf, whole
-from freeze_gate.verdict.document import pieces
+from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
@@ -45,36 +43,33 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, context: CommandContext) -> int:
     """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
-    with Shelf() as shelf:
-        case = _case(args, context, shelf)
+    case = _case(args, context)
+    result = evaluate(case)
+    if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
+        case = case._replace(policy=_policy(args.policy, case))
         result = evaluate(case)
-        if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
-            case = case._replace(policy=_policy(args.policy, case))
-            result = evaluate(case)
-        if not args.json:
-            context.stdout.write(format_four_lines(result))
-        print(_words(case, result), file=context.stderr)
-        if args.json or args.verdict_file:
-            _write_document(args, pieces(case, result), context)
-        return result.exit_code
+    if not args.json:
+        context.stdout.write(format_four_lines(result))
+    print(_words(case, result), file=context.stderr)
+    if args.json or args.verdict_file:
+        _write_document(args, encode(case, result), context)
+    return result.exit_code
 
 
-def _write_document(args: Namespace, document: Iterable[bytes], context: CommandContext) -> None:
-    """Write the document where it was asked for, once all of it is there: nobody may take a part for the whole."""
-    with whole(document) as file:
-        try:
-            if args.verdict_file:
-                write_file(args.verdict_file.parent, args.verdict_file.name, file)
-        finally:
-            file.seek(0)
-            for line in file if args.json else ():
-                context.stdout.write(line.decode("ascii"))
+def _write_document(args: Namespace, document: bytes, context: CommandContext) -> None:
+    try:
+        if args.verdict_file:
+            write_file(args.verdict_file.parent, args.verdict_file.name, [document])
+    finally:
+        if args.json:
+            context.stdout.write(document.decode("ascii"))
 
 
-def _case(args: Namespace, context: CommandContext, rows: Rows) -> Case:
-    is_same = _is_same(args.first, args.rerun)
+def _case(args: Namespace, context: CommandContext) -> Case:
+    is_same, budget = _is_same(args.first, args.rerun), RecordBudget()
     with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so two sides take the time of one
-        first, rerun = pool.map(lambda path: _shown(path, rows, is_same=is_same), (args.first, args.rerun))
+        sides = pool.map(lambda path: _records(path, budget, is_same=is_same), (args.first, args.rerun))
+        first, rerun = (gather([records]) for records in sides)
     return Case(
         github_metadata=False,
         pairs=pair_up(first, rerun, tuple(args.expect)),
@@ -88,20 +83,13 @@ def _is_same(first: Path, rerun: Path) -> bool:
     return first.exists() and rerun.exists() and first.samefile(rerun)
 
 
-def _shown(path: Path, rows: Rows, *, is_same: bool) -> Shown:
-    return gather([_reading(path, Source(escape_log(path.name)), rows, is_same=is_same)])
-
-
-def _reading(path: Path, source: Source, rows: Rows, *, is_same: bool) -> Reading:
+def _records(path: Path, budget: RecordBudget, *, is_same: bool) -> SourceRecords:
+    source = Source(escape_log(path.name))
     if is_same:
-        return Reading(source._replace(fault=Fault("artifact-same", "both sides are one path")), rows)
+        return SourceRecords(source._replace(fault=Fault("artifact-same", "both sides are one path")))
     if not path.exists():
-        return Reading(source._replace(fault=Fault("artifact-missing", f"there is no {source.label}")), rows)
-    try:
-        with open_tree(path) as tree:
-            return keep(source, rows, BundleReader(tree, source).sides())
-    except ArchiveError as error:
-        return Reading(source._replace(fault=error.fault), rows)
+        return SourceRecords(source._replace(fault=Fault("artifact-missing", f"there is no {source.label}")))
+    return read_source(path, source, budget)
 
 
 def _policy(path: Path, case: Case) -> PolicyReading:

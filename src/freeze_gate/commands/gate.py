@@ -64,7 +64,6 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.github.download import Downloads
     from freeze_gate.github.http import Api
     from freeze_gate.report.context import ReportContext
-    from freeze_gate.shelf import Shelf
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)
     workspace = Path(context.environ.get("GITHUB_WORKSPACE") or ".")
@@ -78,13 +77,12 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         dry_run=inputs.dry_run,
     )
     with (
-        Shelf() as shelf,
         Api(
             event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds, clock=context.clock
         ) as api,
         Downloads(api, inputs.max_artifact_bytes) as downloads,
     ):
-        artifacts = ArtifactCache(api, downloads, folder, shelf, runner.log)
+        artifacts = ArtifactCache(api, downloads, folder, runner.log)
         return Gate(
             inputs=inputs,
             event=event,
@@ -94,7 +92,7 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
             collector=Collector(api, artifacts, event.run_id, event.latest_attempt),
             runner=runner,
             report_context=report_context,
-            write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, payload),
+            write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, [payload]),
         ).run()
 
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from freeze_gate.evidence.folder import Folder
-from freeze_gate.evidence.tree import ArchiveError, Tree, reading
+from freeze_gate.evidence.tree import ArchiveError, RecordBudget, Tree, reading
 from freeze_gate.evidence.zipped import ZipArchive
 
-__all__ = ["ArchiveError", "Tree", "open_tree"]
+__all__ = ["ArchiveError", "RecordBudget", "Tree", "open_tree"]
 
 
 @contextmanager

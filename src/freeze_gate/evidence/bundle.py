@@ -1,18 +1,61 @@
-"""From an archive to what it shows: every record in it, and the bytes that each record points at, hashed again."""
+"""What an archive holds: every record in it, and the bytes that each record points at, hashed again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
+from freeze_gate.evidence.archive import open_tree
 from freeze_gate.evidence.digest import Observed, Sha256, observe
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, read_record
 from freeze_gate.evidence.side import Fault, Side, Source
-from freeze_gate.evidence.tree import ArchiveError, Tree, reading
+from freeze_gate.evidence.tree import ArchiveError, RecordBudget, Tree, reading
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3
+
+
+class SourceRecords(NamedTuple):
+    """What one source holds: the sides by fixture id, those of one id in the order of their records."""
+
+    source: Source
+    sides: Mapping[str, Sequence[Side]] = {}
+
+    @property
+    def attempt(self) -> int | None:
+        """The run attempt that all of the records name; None where they name several or none."""
+        records = [side.record for sides in self.sides.values() for side in sides if side.record]
+        attempts = {record.run.run_attempt for record in records}
+        return attempts.pop() if len(attempts) == 1 else None
+
+    def with_source(self, source: Source) -> "SourceRecords":
+        """Return the same records with another description of the source."""
+        sides = {
+            fixture_id: [side._replace(source=source) for side in sides] for fixture_id, sides in self.sides.items()
+        }
+        return SourceRecords(source, sides)
+
+
+def read_source(path: Path, source: Source, budget: RecordBudget) -> SourceRecords:
+    """Read all records of a zip or a folder; what keeps it from being read becomes the source's failure."""
+    try:
+        with open_tree(path) as archive:
+            budget.charge(archive)
+            return collect_records(source, BundleReader(archive, source).sides())
+    except ArchiveError as error:
+        return SourceRecords(source._replace(fault=error.fault))
+
+
+def collect_records(source: Source, sides: Iterable[tuple[str, Side]]) -> SourceRecords:
+    """Collect the sides of a source. A source without records is reported as `record-missing`, so that none is lost."""
+    collected: dict[str, list[Side]] = {}
+    for fixture_id, side in sides:
+        collected.setdefault(fixture_id, []).append(side)
+    if not collected:
+        return SourceRecords(source._replace(fault=Fault("record-missing", "it holds no record")))
+    return SourceRecords(source, collected)
 
 
 class RecordFile(NamedTuple):

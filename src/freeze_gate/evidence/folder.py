@@ -28,6 +28,7 @@ class Folder:
                 raise odd("a link or a special file")
         weight.limit()
         self.records = weight.records
+        self.record_bytes = weight.record_bytes
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""

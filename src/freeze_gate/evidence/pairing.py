@@ -1,11 +1,10 @@
 """From the records of two runs to pairs, one for each fixture id, so that nothing can vanish between the two sides."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from freeze_gate.evidence.kept import Reading
-from freeze_gate.evidence.made import Made
+from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.side import Fault, Pair, Side, Source
 
 _GLOB: Final = frozenset("*?[")
@@ -18,51 +17,27 @@ class Shown(NamedTuple):
     sides: Mapping[str, Side]
 
 
-def gather(readings: Iterable[Reading]) -> Shown:
-    """Bring what several archives hold together, one side for each fixture id.
+def gather(found: Iterable[SourceRecords]) -> Shown:
+    """Merge what several sources hold, one side for each fixture id.
 
     Records that are byte-identical count as one (a merged artifact beside its parts), with the worse of their pins; any
-    other second record of one id is a `record-duplicate`: nothing says which of the two is the run's word.
+    other second record of one id is a `record-duplicate`: nothing says which of the two is right.
     """
-    sources, homes = [], dict[str, tuple[Reading, ...]]()
-    for reading in readings:
-        sources.append(reading.source)
-        alone = (reading,)
-        for fixture_id in reading.places:
-            homes[fixture_id] = (*homes[fixture_id], reading) if fixture_id in homes else alone
-    return Shown(tuple(sources), _Sides(homes))
+    sources, candidates = [], dict[str, list[Side]]()
+    for records in found:
+        sources.append(records.source)
+        for fixture_id, sides in records.sides.items():
+            candidates.setdefault(fixture_id, []).extend(sides)
+    return Shown(tuple(sources), {fixture_id: one_of(fixture_id, sides) for fixture_id, sides in candidates.items()})
 
 
-class _Sides(Mapping[str, Side]):
-    """The side of each fixture id, taken from where it is kept whenever it is looked at."""
-
-    def __init__(self, homes: Mapping[str, Sequence[Reading]]) -> None:
-        self._homes = homes
-
-    def __len__(self) -> int:
-        return len(self._homes)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __contains__(self, fixture_id: object) -> bool:
-        return fixture_id in self._homes
-
-    def __getitem__(self, fixture_id: str) -> Side:
-        readings = self._homes[fixture_id]
-        return one_of(fixture_id, (side for reading in reversed(readings) for side in reading.sides(fixture_id)))
-
-
-def one_of(name: str, last_first: Iterator[Side]) -> Side:
-    """Return what counts of several records of one id, which are given the last one first; see `gather`."""
-    side = chosen = next(last_first)
-    sha256, count, equal = side.record_sha256, 1, True
-    for count, side in enumerate(last_first, 2):  # noqa: B007 - how many there were is told, and the first one's source
-        equal = equal and sha256 is not None and side.record_sha256 == sha256
-        chosen = max(side, chosen, key=_weight)
-    if equal:
-        return chosen
-    return Side(side.source, fault=Fault("record-duplicate", f"{count} different records say that they are {name}"))
+def one_of(fixture_id: str, sides: Sequence[Side]) -> Side:
+    """Return the side that counts of several with one id; see `gather`."""
+    digests = {side.record_sha256 for side in sides}
+    if len(sides) > 1 and (len(digests) > 1 or None in digests):
+        detail = f"{len(sides)} different records say that they are {fixture_id}"
+        return Side(sides[0].source, fault=Fault("record-duplicate", detail))
+    return max(sides, key=_weight)
 
 
 def _weight(side: Side) -> int:
@@ -72,24 +47,17 @@ def _weight(side: Side) -> int:
     return 1 if side.pin else 0
 
 
-def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> Sequence[Pair]:
+def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> list[Pair]:
     """Pair two runs by fixture id, in the order of the ids.
 
     An id that one side lacks is a pair all the same, and so is an expected id (or a glob that matches nothing) that
     both lack. An archive that could not be read stands for the one side of such pairs; where no pair can stand for it,
     it is a pair of its own, without an id, before all others. A rerun that was made before its first run is none.
     """
-    shown = {*first.sides, *rerun.sides}
-    names = sorted({*shown, *(name for name in expected if not _is_there(name, shown))})
-    lost = _unaccounted(first, rerun, names)
-
-    def pair(place: int) -> Pair:
-        if place < len(lost):
-            return lost[place]
-        name = names[place - len(lost)]
-        return _in_order(Pair(name, _side(first, name), _side(rerun, name)))
-
-    return Made(len(lost) + len(names), pair)
+    ids = {*first.sides, *rerun.sides}
+    names = sorted(ids.union(name for name in expected if not _is_there(name, ids)))
+    pairs = [_in_order(Pair(name, _side(first, name), _side(rerun, name))) for name in names]
+    return _unaccounted(first, rerun, names) + pairs
 
 
 def _in_order(pair: Pair) -> Pair:

@@ -34,6 +34,9 @@ class Tree(Protocol):
     records: list[str]
     """Those that are records."""
 
+    record_bytes: int
+    """What the records come to, in bytes as their sizes say it."""
+
     def __iter__(self) -> Iterator[str]:
         """Name all of them."""
 
@@ -93,7 +96,8 @@ class Weight:
 
     def __init__(self) -> None:
         self.records: list[str] = []
-        self._largest = self._total = self._of_records = 0
+        self.record_bytes = 0
+        self._largest = self._total = 0
 
     def add(self, name: str, size: int) -> None:
         """Count one more member."""
@@ -101,7 +105,7 @@ class Weight:
         self._total += size
         if is_record(name):
             self.records.append(name)
-            self._of_records += size
+            self.record_bytes += size
 
     def limit(self, packed_bytes: int | None = None) -> None:
         """Refuse more than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
@@ -109,8 +113,28 @@ class Weight:
         for limit in (
             _Limit(self._largest > LIMITS.member_bytes, "a member of over 4 GiB"),
             _Limit(self._total > LIMITS.total_bytes, "over 8 GiB in all"),
-            _Limit(self._of_records > LIMITS.records_bytes, "over 64 MiB of records"),
+            _Limit(self.record_bytes > LIMITS.records_bytes, "over 64 MiB of records"),
             _Limit(dense and self._total > LIMITS.ratio_free_bytes, f"over {LIMITS.ratio} times its own size"),
         ):
             if limit.exceeded:
                 raise ArchiveError("archive-limits", f"it holds {limit.words}")
+
+
+class RecordBudget:
+    """What the records of all archives of one run may come to together, because all of them are kept in memory.
+
+    Several threads may charge it: appending to a list is atomic.
+    """
+
+    def __init__(self) -> None:
+        self._counts: list[int] = []
+        self._sizes: list[int] = []
+
+    def charge(self, archive: Tree) -> None:
+        """Count the records of one more archive. Raises `ArchiveError` where they are too many."""
+        self._counts.append(len(archive.records))
+        self._sizes.append(archive.record_bytes)
+        if sum(self._counts) > LIMITS.members:
+            raise ArchiveError("archive-limits", f"the archives of this run hold over {LIMITS.members} records")
+        if sum(self._sizes) > LIMITS.records_bytes:
+            raise ArchiveError("archive-limits", "the archives of this run hold over 64 MiB of records")

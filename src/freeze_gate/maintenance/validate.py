@@ -129,7 +129,7 @@ def _doubled(sides: Iterable[tuple[str, Side]]) -> Iterator[tuple[str, Fault]]:
     for fixture_id, side in sides:
         found.setdefault(fixture_id, []).append(side)
     for fixture_id, candidates in sorted(found.items()):
-        fault = one_of(fixture_id, reversed(candidates)).fault
+        fault = one_of(fixture_id, candidates).fault
         if fault and fault.check == "record-duplicate":
             yield fixture_id, fault
 

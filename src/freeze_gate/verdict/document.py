@@ -6,20 +6,25 @@ sides name it by its place there.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from datetime import date
-from json.encoder import encode_basestring_ascii
+from functools import partial
+from io import BytesIO
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import FreezeGateError
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, checks_of_version
-from freeze_gate.evidence.side import Side, Source
+from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
 
 SCHEMA: Final = "freeze-gate/verdict/1"
-MAX_BYTES: Final = 256 << 20
-"""Ten thousand pairs take some 30 MB; what is far beyond is a flood, and nobody would read it back."""
+MAX_BYTES: Final = 96 << 20
+"""Ten thousand pairs take some 35 MB. A larger document would take the memory that a run is promised to stay under."""
+
+_PIECES: Final = 10_000
+"""Pieces of JSON, most of them a few characters, that are put together at a time."""
 
 
 class Header(NamedTuple):
@@ -36,105 +41,58 @@ class TooLargeError(FreezeGateError):
     """The evidence is so much that its document would be none that anybody reads."""
 
 
-def encode(case: Case, result: Result, header: Header = OURS, most: int = MAX_BYTES) -> bytes:
-    """Write a case with its result. Raises `TooLargeError` beyond `most` bytes."""
-    return b"".join(pieces(case, result, header, most))
-
-
-def pieces(case: Case, result: Result, header: Header = OURS, most: int = MAX_BYTES) -> Iterator[bytes]:
-    """Write a case with its result pair by pair, so that no more than one of them is in memory. Raises as `encode`."""
+def encode(case: Case, result: Result, header: Header = OURS, max_bytes: int = MAX_BYTES) -> bytes:
+    """Write a case with its result. Raises `TooLargeError` beyond `max_bytes`."""
     document = {
         "schema": SCHEMA,
         "tool": header._asdict(),
         "case": _case(case),
         "result": _result(result, header.rules),
     }
-    left = most - 1
-    for piece in _streamed(document):
-        left -= len(piece)
-        if left < 0:
-            raise TooLargeError(f"the verdict document was not written: it would be over {most >> 20} MiB")
-        yield piece.encode("ascii")
-    yield b"\n"
+    return canonical(document, max_bytes)
 
 
-def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
-    """Write JSON as `_written` does, but piece by piece: an iterator is a list whose items are made one at a time."""
-    inner = f"{line} "
-    if isinstance(value, Iterator):
-        before = "["
-        for item in value:
-            yield f"{before}{inner}{_written(item, inner)}"
-            before = ","
-        yield "[]" if before == "[" else f"{line}]"
-    elif type(value) is dict and value:
-        before = "{"
-        for name in sorted(value):
-            yield f"{before}{inner}{encode_basestring_ascii(name)}: "
-            yield from _streamed(value[name], inner)
-            before = ","
-        yield f"{line}}}"
-    else:
-        yield _written(value, line)
+def canonical(document: Any, max_bytes: int = MAX_BYTES) -> bytes:
+    """Write JSON in the canonical form: sorted keys, one-space indent, ASCII, a newline at the end.
 
-
-_WORDS: Final = {None: "null", True: "true", False: "false"}
-
-
-def canonical(document: Any) -> bytes:
-    """Write JSON in the canonical form: sorted keys, one-space indent, ASCII, a newline at the end."""
-    return f"{_written(document)}\n".encode("ascii")
-
-
-def _written(value: Any, line: str = "\n") -> str:
-    """Write JSON as `json.dumps(value, sort_keys=True, indent=1)` does, in a third of its time."""
-    if type(value) is dict:
-        inner = f"{line} "
-        items = [f"{encode_basestring_ascii(name)}: {_written(value[name], inner)}" for name in sorted(value)]
-        return f"{{{inner}{f',{inner}'.join(items)}{line}}}" if items else "{}"
-    if type(value) is list:
-        inner = f"{line} "
-        items = [_written(item, inner) for item in value]
-        return f"[{inner}{f',{inner}'.join(items)}{line}]" if items else "[]"
-    if isinstance(value, str):
-        return encode_basestring_ascii(value)
-    if value is None or value is True or value is False:
-        return _WORDS[value]
-    return repr(value) if type(value) is int else json.dumps(value, allow_nan=False)
+    A `partial` stands for the value that it returns: what is called one by one takes less memory than all at once.
+    Raises `TooLargeError` beyond `max_bytes`.
+    """
+    encoder = json.JSONEncoder(sort_keys=True, indent=1, allow_nan=False, default=lambda deferred: deferred())
+    pieces = chain(encoder.iterencode(document), "\n")
+    written = BytesIO()
+    while text := "".join(islice(pieces, _PIECES)):
+        if written.tell() + len(text) > max_bytes:
+            raise TooLargeError(f"the verdict document was not written: it would be over {max_bytes >> 20} MiB")
+        written.write(text.encode("ascii"))
+    return written.getvalue()
 
 
 def _case(case: Case) -> dict[str, Any]:
-    places: dict[Source, int] = {}
-    if case.other_attempts:  # they stand before the pairs, whose sources come first all the same
-        for pair in case.pairs:
-            _place(pair.first, places)
-            _place(pair.rerun, places)
+    sides = [side for pair in case.pairs for side in (pair.first, pair.rerun)]
+    sides += [other.side for other in case.other_attempts]
+    sources = {source: index for index, source in enumerate(dict.fromkeys(side.source for side in sides))}
     return {
         **_known(case._replace(pairs=(), other_attempts=())),
-        "pairs": (
-            {"fixture_id": pair.fixture_id, "first": _side(pair.first, places), "rerun": _side(pair.rerun, places)}
-            for pair in case.pairs
-        ),
-        "other_attempts": (
-            {"fixture_id": other.fixture_id, "side": _side(other.side, places)} for other in case.other_attempts
-        ),
-        "sources": (_known(source) for source in _listed(places)),
+        "pairs": [partial(_pair, pair, sources) for pair in case.pairs],
+        "other_attempts": [
+            {"fixture_id": other.fixture_id, "side": _side(other.side, sources)} for other in case.other_attempts
+        ],
+        "sources": [_known(source) for source in sources],
     }
 
 
-def _place(side: Side, places: dict[Source, int]) -> int:
-    """Return the place of a side's source in the list of sources, which grows by those that are new."""
-    return places.setdefault(side.source, len(places))
+def _pair(pair: Pair, sources: Mapping[Source, int]) -> dict[str, Any]:
+    return {
+        "fixture_id": pair.fixture_id,
+        "first": _side(pair.first, sources),
+        "rerun": _side(pair.rerun, sources),
+    }
 
 
-def _listed(places: dict[Source, int]) -> Iterator[Source]:
-    """List the sources, as many as there are once that is asked: `sources` stands behind all that names them."""
-    yield from places
-
-
-def _side(side: Side, places: dict[Source, int]) -> dict[str, Any]:
+def _side(side: Side, sources: Mapping[Source, int]) -> dict[str, Any]:
     known = {name: _known(value) for name, value in zip(Side._fields, side, strict=True) if value is not None}
-    return {**known, "source": _place(side, places)}
+    return {**known, "source": sources[side.source]}
 
 
 def _known(value: Any) -> Any:
@@ -150,7 +108,7 @@ def _known(value: Any) -> Any:
 def _result(result: Result, rules: int) -> dict[str, Any]:
     told = result._asdict()
     del told["red"]  # the verdicts say it
-    return {**told, "verdicts": (_verdict(verdict, rules) for verdict in result.verdicts)}
+    return {**told, "verdicts": [partial(_verdict, verdict, rules) for verdict in result.verdicts]}
 
 
 def _verdict(verdict: Verdict, rules: int) -> dict[str, Any]:

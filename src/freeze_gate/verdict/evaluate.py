@@ -1,6 +1,5 @@
 """The one function that reaches a verdict: for the action, for `classify`, and for a stored verdict computed again."""
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.checks import (
@@ -15,8 +14,7 @@ from freeze_gate.evidence.checks import (
     checks_of_version,
     run_checks,
 )
-from freeze_gate.evidence.made import Made
-from freeze_gate.evidence.side import Other, Pair, Side
+from freeze_gate.evidence.side import Pair, Side
 from freeze_gate.policy.freezes import FreezeStatus, freeze_status
 from freeze_gate.verdict.models import GREEN, Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass, RunRecord, freeze_allowed, match_rule
@@ -39,15 +37,10 @@ class _Rules(NamedTuple):
 
 
 def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
-    """Reach the verdict of every pair and what follows from all of them, by the rules of a version.
-
-    The verdicts are not kept but reached again whenever one is looked at: it takes less than to read its pair.
-    """
-    context, checks = (
-        _context(case),
-        _checks(rules),
-    )
-    verdicts = Made(len(case.pairs), lambda place: _verdict(case.pairs[place], context, case, checks))
+    """Reach the verdict of every pair and what follows from all of them, by the rules of a version."""
+    context = _context(case)
+    checks = _Rules(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
+    verdicts = [_verdict(pair, context, case, checks) for pair in case.pairs]
     red: dict[FailureClass, list[int]] = {kind: [] for kind in SEVERITY}
     deciding, verdict, all_frozen = 0, verdicts[0], True
     worst = _severity(verdict)
@@ -69,20 +62,11 @@ def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
     )
 
 
-def _checks(rules: int) -> _Rules:
-    return _Rules(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
-
-
 def _context(case: Case) -> CheckContext:
-    places: dict[str | None, list[int]] = {}
-    for place, other in enumerate(case.other_attempts):
-        places.setdefault(other.fixture_id, []).append(place)
-    other_attempts = {name: _sides(case.other_attempts, chosen) for name, chosen in places.items()}
+    other_attempts: dict[str | None, list[Side]] = {}
+    for other in case.other_attempts:
+        other_attempts.setdefault(other.fixture_id, []).append(other.side)
     return CheckContext(case.github_metadata, case.repository, case.policy.requires_sealed_oracle, other_attempts)
-
-
-def _sides(others: Sequence[Other], places: Sequence[int]) -> Sequence[Side]:
-    return Made(len(places), lambda place: others[places[place]].side)
 
 
 def _severity(verdict: Verdict) -> tuple[bool, int, str]:

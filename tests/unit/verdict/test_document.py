@@ -72,9 +72,9 @@ def test_the_layout_is_canonical() -> None:
 def test_a_flood_makes_no_document() -> None:
     """What `verify` would refuse to read is not written in the first place."""
     size = len(document())
-    assert len(encode(RICH, evaluate(RICH), most=size)) == size
+    assert len(encode(RICH, evaluate(RICH), max_bytes=size)) == size
     with pytest.raises(TooLargeError, match="was not written"):
-        encode(RICH, evaluate(RICH), most=size - 1)
+        encode(RICH, evaluate(RICH), max_bytes=size - 1)
 
 
 def test_two_gates_that_saw_the_same_write_the_same() -> None:

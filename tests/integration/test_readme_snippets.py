@@ -171,8 +171,8 @@ def test_other_httpx_transports_are_there() -> None:
     """Every method of the recorder that the README names exists."""
     from freeze_gate.capture import Capture
 
-    named = set(re.findall(r"\b(\w+_transport|requests_session)\(\)", README))
-    assert named >= {"httpx2_transport", "httpx_transport", "httpx2_async_transport", "httpx_async_transport"}
+    named = set(re.findall(r"\bcapture\.(\w+)\(", README))
+    assert named >= {"transport", "async_transport", "requests_session", "pin"}
     assert {name for name in named if not hasattr(Capture, name)} == set()
 
 

@@ -16,8 +16,8 @@ Post = Callable[[str, Iterator[bytes]], object]
 
 CLIENTS: dict[str, Callable[[Capture], Post]] = {
     "requests": lambda made: lambda url, body: made.requests_session().post(url, data=body, timeout=5),
-    "httpx": lambda made: lambda url, body: httpx.Client(transport=made.httpx_transport()).post(url, content=body),
-    "httpx2": lambda made: lambda url, body: httpx2.Client(transport=made.httpx2_transport()).post(url, content=body),
+    "httpx": lambda made: lambda url, body: httpx.Client(transport=made.transport(httpx)).post(url, content=body),
+    "httpx2": lambda made: lambda url, body: httpx2.Client(transport=made.transport(httpx2)).post(url, content=body),
 }
 
 

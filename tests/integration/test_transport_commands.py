@@ -124,7 +124,7 @@ def test_other_bytes_under_one_id_are_refused_unless_they_may_replace(
     assert _pin(tmp_path, b"one") == 0
     before = record_in(bundle(tmp_path))
     assert _pin(tmp_path, b"two") == 2
-    assert "a second sample needs its own fixture id" in capsys.readouterr().err
+    assert "use another fixture id for a second sample" in capsys.readouterr().err
     assert record_in(bundle(tmp_path)) == before
     assert _pin(tmp_path, b"two", "--replace") == 0
     assert pinned_in(bundle(tmp_path), record_in(bundle(tmp_path))) == b"two"

@@ -37,7 +37,7 @@ def test_a_stream_reaches_its_reader_piece_by_piece(tmp_path: Path) -> None:
             assert list(response.iter_content(None)) == EVENTS
         with session.post(server.url, stream=True, timeout=5) as response:
             assert list(response.iter_lines(chunk_size=512)) == b"".join(EVENTS).splitlines()
-    transport = capture(tmp_path / "other").httpx_transport()
+    transport = capture(tmp_path / "other").transport(httpx)
     with (
         ExactServer(STREAM) as server,
         httpx.Client(transport=transport) as client,
@@ -49,7 +49,7 @@ def test_a_stream_reaches_its_reader_piece_by_piece(tmp_path: Path) -> None:
 def test_a_body_can_be_read_once_as_ever(tmp_path: Path) -> None:
     """And `content` as often as one likes."""
     recorder = capture(tmp_path)
-    with ExactServer(sized(b"sample")) as server, httpx.Client(transport=recorder.httpx_transport()) as client:
+    with ExactServer(sized(b"sample")) as server, httpx.Client(transport=recorder.transport(httpx)) as client:
         with client.stream("GET", server.url) as response:
             assert b"".join(response.iter_raw()) == b"sample"
             with pytest.raises(httpx.StreamConsumed):
@@ -108,7 +108,7 @@ def test_only_codings_that_can_be_followed_are_asked_for(tmp_path: Path) -> None
         with recorder.requests_session() as session:
             session.get(server.url, timeout=5)
             session.get(server.url, timeout=5, headers={"Accept-Encoding": "br"})
-        with httpx.Client(transport=recorder.httpx_transport(), headers={"accept-encoding": "zstd, gzip"}) as client:
+        with httpx.Client(transport=recorder.transport(httpx), headers={"accept-encoding": "zstd, gzip"}) as client:
             client.get(server.url)
         sent = [head.lower().split(b"accept-encoding: ")[1].split(b"\r\n")[0] for head, _ in server.requests]
     assert sent == [b"gzip", b"identity", b"gzip"]
@@ -178,7 +178,7 @@ def test_a_redirect_that_is_followed_is_part_of_the_call(tmp_path: Path) -> None
     with ExactServer(away, sized(b"sample"), away, sized(b"sample")) as server:
         with capture(tmp_path / "a").requests_session() as session:
             session.post(server.url, json={}, timeout=5)
-        transport = capture(tmp_path / "b").httpx_transport()
+        transport = capture(tmp_path / "b").transport(httpx)
         with httpx.Client(transport=transport, follow_redirects=True) as client:
             client.post(server.url, json={})
     assert _facts(tmp_path / "a") == _facts(tmp_path / "b") == (True, None, 200, 0)
@@ -188,7 +188,7 @@ def test_a_cancelled_task_is_no_fault(tmp_path: Path) -> None:
     """It is its user's choice; nothing is known of what would have come."""
 
     async def call(url: str, recorder: Capture) -> None:
-        async with httpx.AsyncClient(transport=recorder.httpx_async_transport()) as client:
+        async with httpx.AsyncClient(transport=recorder.async_transport(httpx)) as client:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):
                     await client.get(url)
@@ -207,7 +207,7 @@ def test_a_response_that_is_dropped_is_no_fault(tmp_path: Path) -> None:
         with recorder.requests_session() as session:
             session.get(server.url, timeout=5, stream=True)
             gc.collect()
-        with httpx.Client(transport=recorder.httpx_transport()) as client, client.stream("GET", server.url) as response:
+        with httpx.Client(transport=recorder.transport(httpx)) as client, client.stream("GET", server.url) as response:
             next(response.iter_raw())
     record = record_in(bundle(tmp_path))
     assert (record.transport_ok, record.transport.fault) == (None, None)
@@ -217,7 +217,7 @@ def test_a_request_body_that_streams_is_sent_and_not_hashed(tmp_path: Path) -> N
     """It can be read only once, and the server is to have it."""
     recorder = capture(tmp_path)
     with ExactServer(sized(b"sample")) as server:
-        with httpx.Client(transport=recorder.httpx_transport()) as client:
+        with httpx.Client(transport=recorder.transport(httpx)) as client:
             client.post(server.url, content=iter([b"ab", b"c"]), headers={"content-length": "3"})
         with recorder.requests_session() as session, (tmp_path / "body").open("w+b") as body:
             body.write(b"abc")
@@ -235,7 +235,7 @@ def test_a_certificate_that_is_not_trusted_is_no_fault(tmp_path: Path) -> None:
             raise httpx.ConnectError("not trusted", request=request) from ssl.SSLCertVerificationError(1, "not trusted")
 
     with (
-        httpx.Client(transport=capture(tmp_path).httpx_transport(Distrusting())) as client,
+        httpx.Client(transport=capture(tmp_path).transport(httpx, transport=Distrusting())) as client,
         pytest.raises(httpx.ConnectError),
     ):
         client.get("https://127.0.0.1/")
@@ -256,7 +256,7 @@ def test_a_handshake_that_breaks_off_is_a_fault(tmp_path: Path) -> None:
         closing = threading.Thread(target=close_two)
         closing.start()
         with (
-            httpx.Client(transport=capture(tmp_path / "a").httpx_transport()) as client,
+            httpx.Client(transport=capture(tmp_path / "a").transport(httpx)) as client,
             pytest.raises(httpx.ConnectError),
         ):
             client.get(url)
@@ -272,7 +272,7 @@ def test_a_head_request_has_no_body_to_miss(tmp_path: Path) -> None:
     with ExactServer(answer(b"", "Content-Length: 99")) as server:
         with recorder.requests_session() as session:
             session.head(server.url, timeout=5)
-        with httpx.Client(transport=recorder.httpx_transport()) as client:
+        with httpx.Client(transport=recorder.transport(httpx)) as client:
             client.head(server.url)
     assert _facts(tmp_path)[0] is True
 
@@ -281,7 +281,7 @@ def test_p23_a_lane_that_fails_after_the_pin_leaves_the_pin_whole(tmp_path: Path
     """One capture, two clients: the sampler's answer is pinned whole, the executing lane drops the connection."""
     recorder = capture(tmp_path)
     with ExactServer(sized(b"sample"), answer(b"half", "Content-Length: 9")) as server:
-        with httpx.Client(transport=recorder.httpx_transport()) as client:
+        with httpx.Client(transport=recorder.transport(httpx)) as client:
             path = recorder.pin(client.post(server.url).content)
         with recorder.requests_session() as session, pytest.raises(requests.RequestException):
             session.post(server.url, data=b"run", timeout=5)

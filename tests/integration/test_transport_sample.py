@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.capture.bundle.store import Store
-from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.cli import main
 from freeze_gate.evidence.record import Oracle
 from tests.support.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized
@@ -59,7 +59,7 @@ def test_sample_sends_what_it_is_told_and_prints_where_the_answer_is(
     assert capsys.readouterr().out == f"fixture_sha256={record.fixture_sha256}\nfixture_path={record.fixture_path}\n"
     assert str(record.fixture_path).endswith(".json")
     assert record.sampler.model == "small-1"
-    asked = Asked("POST", server.url, body)
+    asked = RequestKey("POST", server.url, body)
     assert record.sampler == asked.sampler
 
 
@@ -240,7 +240,7 @@ def test_a_second_sample_needs_its_own_id(tmp_path: Path, capsys: pytest.Capture
         assert _sample(tmp_path, server.url) == 2
         assert len(server.requests) == 1
     assert record_in(bundle(tmp_path)) == before
-    assert "needs its own fixture id" in capsys.readouterr().err
+    assert "use another fixture id" in capsys.readouterr().err
 
 
 def test_a_sample_after_one_that_brought_nothing_folds_in(tmp_path: Path) -> None:

@@ -60,12 +60,12 @@ ASKED: dict[str, Any] = {"model": "small-1", "messages": [{"role": "user", "cont
 
 
 def _openai(server: ExactServer, capture: Capture, **options: Any) -> openai.OpenAI:
-    http = httpx.Client(transport=capture.httpx_transport())
+    http = httpx.Client(transport=capture.transport(httpx))
     return openai.OpenAI(api_key="sk-x", base_url=server.url, http_client=http, **options)  # type: ignore[arg-type]
 
 
 def _anthropic(server: ExactServer, capture: Capture, **options: Any) -> anthropic.Anthropic:
-    http = httpx2.Client(transport=capture.httpx2_transport())
+    http = httpx2.Client(transport=capture.transport(httpx2))
     return anthropic.Anthropic(api_key="sk-x", base_url=server.url, http_client=http, **options)
 
 
@@ -184,7 +184,7 @@ def test_t7_a_stream_that_its_reader_leaves_at_the_end_marker_is_not_known_to_be
 
 
 def test_t7_a_stream_that_reached_its_declared_end_marker_is_whole(tmp_path: Path) -> None:
-    """Declared in advance, the end marker says that all has come."""
+    """BodyChecks in advance, the end marker says that all has come."""
     recorder = capture(tmp_path, ends_with="data: [DONE]\n\n")
     with ExactServer(STREAM) as server:
         recorder.pin(_streamed(server, recorder).encode())
@@ -232,11 +232,11 @@ def test_t4_the_async_sdks_are_recorded_as_the_others(tmp_path: Path) -> None:
     """Hidden retries of an async client, and a stream of the other that errs, fold into one record."""
 
     async def call(first: ExactServer, second: ExactServer, recorder: Capture) -> None:
-        http = httpx.AsyncClient(transport=recorder.httpx_async_transport())
+        http = httpx.AsyncClient(transport=recorder.async_transport(httpx))
         async with openai.AsyncOpenAI(api_key="sk-x", base_url=first.url, http_client=http) as client:  # type: ignore[arg-type]
             raw = await client.chat.completions.with_raw_response.create(**ASKED)
             recorder.pin(raw.content)
-        other = httpx2.AsyncClient(transport=recorder.httpx2_async_transport())
+        other = httpx2.AsyncClient(transport=recorder.async_transport(httpx2))
         async with anthropic.AsyncAnthropic(api_key="sk-x", base_url=second.url, http_client=other) as client:
             with pytest.raises(anthropic.APIStatusError):
                 async for _ in await client.messages.create(stream=True, max_tokens=9, **ASKED):

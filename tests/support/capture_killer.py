@@ -14,8 +14,8 @@ from pathlib import Path
 
 from freeze_gate.capture.bundle.pin import pin_sample
 from freeze_gate.capture.bundle.store import Store
-from freeze_gate.capture.transport.curl import reported
-from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.curl import outcome_from_facts
+from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256
@@ -33,7 +33,7 @@ def capture(folder: Path, round_: int, size: int) -> None:
     payload = bytes([round_ % 256]) * size
     pin_sample(store, begun, [payload])
     recorder = Recorder(store, fixture_id, Run(capture_id="1" * 32))
-    recorder.begin(Asked("", "", None)).settled(reported(503))
+    recorder.begin(RequestKey("", "", None)).finish(outcome_from_facts(503))
     pin_sample(store, begun, [payload], ".json")
 
 

@@ -76,10 +76,10 @@ def _whole_by_requests(capture: Capture, url: str, attempts: int, wait: float) -
                     capture.pin(response.content)
 
 
-def _sync(library: Any, transport: str, read: Callable[[Any], bytes]) -> Client:
+def _sync(library: Any, read: Callable[[Any], bytes]) -> Client:
     def client(capture: Capture, url: str, attempts: int, wait: float) -> None:
-        through = library.HTTPTransport(verify=False)
-        with library.Client(transport=getattr(capture, transport)(through), timeout=wait) as http:
+        transport = capture.transport(library, transport=library.HTTPTransport(verify=False))
+        with library.Client(transport=transport, timeout=wait) as http:
             for _ in range(attempts):
                 with contextlib.suppress(library.HTTPError), http.stream("POST", url, json=ASKED) as response:
                     body = read(response)
@@ -89,10 +89,10 @@ def _sync(library: Any, transport: str, read: Callable[[Any], bytes]) -> Client:
     return client
 
 
-def _async(library: Any, transport: str, *, streaming: bool) -> Client:
+def _async(library: Any, *, streaming: bool) -> Client:
     async def call(capture: Capture, url: str, attempts: int, wait: float) -> None:
-        through = library.AsyncHTTPTransport(verify=False)
-        async with library.AsyncClient(transport=getattr(capture, transport)(through), timeout=wait) as http:
+        transport = capture.async_transport(library, transport=library.AsyncHTTPTransport(verify=False))
+        async with library.AsyncClient(transport=transport, timeout=wait) as http:
             for _ in range(attempts):
                 with contextlib.suppress(library.HTTPError):
                     async with http.stream("POST", url, json=ASKED) as response:
@@ -110,10 +110,10 @@ CLIENTS: Final[dict[str, Client]] = {
     "requests-iter-any": _through_requests(lambda response: b"".join(response.iter_content(None))),
     "requests-raw-read": _through_requests(lambda response: response.raw.read(decode_content=True)),
     "requests-raw-stream": _through_requests(lambda response: b"".join(response.raw.stream(16, decode_content=True))),
-    "httpx-read": _sync(httpx, "httpx_transport", lambda response: response.read()),
-    "httpx-iter": _sync(httpx, "httpx_transport", lambda response: b"".join(response.iter_bytes(7))),
-    "httpx-async-read": _async(httpx, "httpx_async_transport", streaming=False),
-    "httpx-async-iter": _async(httpx, "httpx_async_transport", streaming=True),
-    "httpx2-iter": _sync(httpx2, "httpx2_transport", lambda response: b"".join(response.iter_bytes())),
-    "httpx2-async-read": _async(httpx2, "httpx2_async_transport", streaming=False),
+    "httpx-read": _sync(httpx, lambda response: response.read()),
+    "httpx-iter": _sync(httpx, lambda response: b"".join(response.iter_bytes(7))),
+    "httpx-async-read": _async(httpx, streaming=False),
+    "httpx-async-iter": _async(httpx, streaming=True),
+    "httpx2-iter": _sync(httpx2, lambda response: b"".join(response.iter_bytes())),
+    "httpx2-async-read": _async(httpx2, streaming=False),
 }

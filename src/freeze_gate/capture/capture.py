@@ -1,4 +1,4 @@
-"""The recorder as a library: HTTP clients whose calls are written down, and the pin of what they brought."""
+"""The recorder as a library: HTTP clients whose calls are recorded, and the pin of what they brought."""
 
 import os
 from collections.abc import Mapping
@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from freeze_gate.capture.bundle.store import Store, bundle_folder, checked_suffix
+from freeze_gate.capture.bundle.store import Store, bundle_folder, validate_suffix
 from freeze_gate.capture.environment import current_run
-from freeze_gate.capture.transport.length_checks import declare
+from freeze_gate.capture.transport.length_checks import make_checks
 from freeze_gate.capture.transport.recorder import Recorder
 
-if TYPE_CHECKING:  # each is imported only by who asks for a client of it
-    import httpx
+if TYPE_CHECKING:  # imported only by who asks for a session
     import requests
     from urllib3.util.retry import Retry
 
@@ -42,63 +41,44 @@ class Capture:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         environ = os.environ if environ is None else environ
-        folder = bundle_folder(None if bundle is None else os.fspath(bundle), environ)
-        self._folder = folder
+        self._folder = bundle_folder(None if bundle is None else os.fspath(bundle), environ)
         self._recorder = Recorder(
-            Store(folder),
+            Store(self._folder),
             fixture_id,
             current_run(environ, datetime.now(UTC)),
-            declare(min_bytes, max_bytes, ends_with),
-            checked_suffix(suffix),
+            make_checks(min_bytes, max_bytes, ends_with),
+            validate_suffix(suffix),
         )
 
     def requests_session(self, *, max_retries: "int | Retry" = 0) -> "requests.Session":
         """Return a `requests.Session` whose calls are recorded; `max_retries` as of `requests.adapters.HTTPAdapter`."""
-        from freeze_gate.capture.transport.requests_adapter import recorded_session
+        from freeze_gate.capture.transport.requests_adapter import recording_session
 
-        return recorded_session(self._recorder, max_retries)
+        return recording_session(self._recorder, max_retries)
 
-    def httpx_transport(self, through: "httpx.BaseTransport | None" = None) -> "httpx.BaseTransport":
-        """Return a transport for `httpx.Client`.
+    def transport(self, library: Any, *, transport: Any = None) -> Any:
+        """Return a transport for `httpx.Client`, or for `httpx2.Client`, which newer SDKs take.
 
-        `through` is the one that does the work, an `httpx.HTTPTransport` unless given: name your own for a proxy, for
-        HTTP/2 or for certificates, and give it no retries, which would go unseen.
+        `library` is the module: `capture.transport(httpx)`. `transport` is the one that does the work, the library's
+        `HTTPTransport` unless given: name your own for a proxy, for HTTP/2 or for certificates, and give it no
+        retries, which nobody would see.
         """
-        import httpx
-
-        transport: httpx.BaseTransport = self._transport(httpx, "sync", through)
-        return transport
-
-    def httpx_async_transport(self, through: "httpx.AsyncBaseTransport | None" = None) -> "httpx.AsyncBaseTransport":
-        """Return a transport for `httpx.AsyncClient`."""
-        import httpx
-
-        transport: httpx.AsyncBaseTransport = self._transport(httpx, "async", through)
-        return transport
-
-    def httpx2_transport(self, through: Any = None) -> Any:
-        """Return a transport for `httpx2.Client`, which newer SDKs take."""
-        import httpx2
-
-        return self._transport(httpx2, "sync", through)
-
-    def httpx2_async_transport(self, through: Any = None) -> Any:
-        """Return a transport for `httpx2.AsyncClient`."""
-        import httpx2
-
-        return self._transport(httpx2, "async", through)
-
-    def _transport(self, library: Any, kind: str, through: Any) -> Any:
         from freeze_gate.capture.transport.httpx_transport import recording_transport
 
-        return recording_transport(library, kind, self._recorder, through)
+        return recording_transport(library, self._recorder, transport)
+
+    def async_transport(self, library: Any, *, transport: Any = None) -> Any:
+        """Return a transport for `httpx.AsyncClient` or `httpx2.AsyncClient`; as `transport`."""
+        from freeze_gate.capture.transport.httpx_transport import async_recording_transport
+
+        return async_recording_transport(library, self._recorder, transport)
 
     def pin(self, payload: bytes | bytearray | memoryview, *, suffix: str | None = None, replace: bool = False) -> Path:
         """Store the sample under its digest, before anything is asserted about it, and return the file's path.
 
         The bytes may be an answer's body or a part of it. The record says `pin_complete` only where the recorder saw
-        what they came from arrive whole. Raises `UsageError` for other bytes than are pinned already, unless `replace`,
-        and `TypeError` for anything but bytes: text has no digest.
+        what they came from arrive completely. Raises `UsageError` for other bytes than are pinned already, unless
+        `replace`, and `TypeError` for anything but bytes: text has no digest.
         """
         if not isinstance(payload, bytes | bytearray | memoryview):
             raise TypeError("pin takes bytes, such as response.content")

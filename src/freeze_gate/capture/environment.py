@@ -24,7 +24,7 @@ def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | N
     `now` is an aware time. What the environment does not say, or says in a form that no record may hold, is None:
     unknown, which the gate refuses where it matters.
     """
-    known = {field: _known(field, environ.get(variable)) for field, variable in _VARIABLES.items()}
+    known = {field: _read(field, environ.get(variable)) for field, variable in _VARIABLES.items()}
     return Run(
         **known,
         capture_id=secrets.token_hex(16),
@@ -33,24 +33,19 @@ def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | N
     )
 
 
-def same_run(left: Run, right: Run) -> bool:
+def is_same_run(left: Run, right: Run) -> bool:
     """Whether two descriptions can be of one run: nothing that both know differs."""
     names = ("repository", "run_id", "run_attempt")
-    known = [(getattr(left, name), getattr(right, name)) for name in names]
-    return all(None in pair or pair[0] == pair[1] for pair in known)
+    pairs = [(getattr(left, name), getattr(right, name)) for name in names]
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 
-def _known(field: str, text: str | None) -> Any:
+def _read(field: str, text: str | None) -> Any:
     value: str | int | None = text or None
-    if value is not None and field in _NUMBERS:
-        value = _number(str(value))
+    if text and field in _NUMBERS:
+        is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_SAFE_INTEGER))
+        value = int(text) if is_number else None
     try:
         return RUN.fields[field](value)
     except InvalidValue:
         return None
-
-
-def _number(text: str) -> int | None:
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_SAFE_INTEGER))):
-        return None
-    return int(text)

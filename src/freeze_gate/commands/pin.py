@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from freeze_gate.capture.bundle.pin import pin_sample
-from freeze_gate.capture.bundle.store import Store, bundle_folder, pin_lines
+from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._output import format_pin
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.digest import CHUNK
 from freeze_gate.evidence.record import Record
@@ -29,7 +30,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     store = Store(bundle_folder(args.bundle, context.environ))
     begun = Record(args.id, None, None, None, None, run=current_run(context.environ, context.now()))
     pin = pin_sample(store, begun, _chunks(args.file, context.stdin), args.suffix, replace=args.replace)
-    context.stdout.write(pin_lines(pin))
+    context.stdout.write(format_pin(pin))
     return 0
 
 

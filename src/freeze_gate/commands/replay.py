@@ -4,9 +4,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from freeze_gate.capture.bundle.replay import replay
-from freeze_gate.capture.bundle.store import Store, bundle_folder, pin_lines
+from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._output import format_pin
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -20,5 +21,5 @@ def run(args: Namespace, context: CommandContext) -> int:
     """Copy the pin, write the record, and print the digest and the path."""
     store = Store(bundle_folder(args.bundle, context.environ))
     pin = replay(args.source, store, args.id, current_run(context.environ, context.now()))
-    context.stdout.write(pin_lines(pin))
+    context.stdout.write(format_pin(pin))
     return 0

@@ -5,13 +5,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from freeze_gate.capture.bundle.store import Store, bundle_folder, checked_suffix, pin_lines, pin_of
+from freeze_gate.capture.bundle.store import Store, bundle_folder, conflicting_sample, pin_of, validate_suffix
 from freeze_gate.capture.environment import current_run
-from freeze_gate.capture.said import said
-from freeze_gate.capture.transport.length_checks import declare
-from freeze_gate.capture.transport.recorder import Recorder, second_sample
-from freeze_gate.capture.transport.sampler import Request, sample
+from freeze_gate.capture.transport.length_checks import make_checks
+from freeze_gate.capture.transport.recorder import Recorder
+from freeze_gate.capture.transport.sampler import SamplerRequest, sample
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._output import format_pin, format_transport
 from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION
 
@@ -55,23 +55,23 @@ def run(args: Namespace, context: CommandContext) -> int:
     """Sample, print the digest and the path, and say on stderr how it went. 0 only if the transport held."""
     request = _request(args, context)
     store = Store(bundle_folder(args.bundle, context.environ))
-    before = store.read_before_oracle(args.id)
+    before = store.read_unless_checked(args.id)
     if before is not None and before.fixture_sha256 is not None:
-        raise UsageError(second_sample(args.id))
+        raise UsageError(conflicting_sample(args.id))
     recorder = Recorder(
         store,
         args.id,
         current_run(context.environ, context.now()),
-        declare(args.min_bytes, args.max_bytes, args.ends_with),
-        checked_suffix(args.suffix),
+        make_checks(args.min_bytes, args.max_bytes, args.ends_with),
+        validate_suffix(args.suffix),
     )
     record = sample(recorder, request)
-    context.stdout.write(pin_lines(pin_of(record)))
-    print(f"freeze-gate sample: {said(record)}", file=context.stderr)
+    context.stdout.write(format_pin(pin_of(record)))
+    print(f"freeze-gate sample: {format_transport(record)}", file=context.stderr)
     return 0 if record.transport_ok and record.fixture_sha256 else 1
 
 
-def _request(args: Namespace, context: CommandContext) -> Request:
+def _request(args: Namespace, context: CommandContext) -> SamplerRequest:
     headers = _headers(args, context)
     body = _body(args.data, context)
     if body is not None:
@@ -85,7 +85,7 @@ def _request(args: Namespace, context: CommandContext) -> Request:
         raise UsageError(f"--retries must be 0 to {_MOST_RETRIES}")
     if not _TOKEN.fullmatch(args.method):
         raise UsageError("--method is not a word such as POST")
-    return Request(
+    return SamplerRequest(
         url=_url(args.url),
         method=args.method.upper(),
         headers=dict(headers.values()),

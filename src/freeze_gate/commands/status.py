@@ -5,8 +5,8 @@ from argparse import ArgumentParser, Namespace
 
 from freeze_gate.capture.bundle.status import RecordStatus, read_status
 from freeze_gate.capture.bundle.store import Store, bundle_folder
-from freeze_gate.capture.said import said
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._output import format_transport
 from freeze_gate.report.escape import escape_log
 
 
@@ -31,7 +31,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     else:
         context.stdout.write(_lines(status))
     if status.record is not None:
-        print(f"freeze-gate status: {said(status.record)}", file=context.stderr)
+        print(f"freeze-gate status: {format_transport(status.record)}", file=context.stderr)
     for problem in status.problems:
         print(f"freeze-gate status: {args.id}: {escape_log(problem)}", file=context.stderr)
     return 0 if status.is_pinned_whole else 1

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
-from freeze_gate.capture.said import said
-from freeze_gate.capture.transport.curl import MOST_BYTES, from_curl, reported
-from freeze_gate.capture.transport.length_checks import declare
-from freeze_gate.capture.transport.merge import Asked, Call
+from freeze_gate.capture.transport.curl import MAX_REPORT_BYTES, outcome_from_facts, parse_curl_report
+from freeze_gate.capture.transport.length_checks import make_checks
+from freeze_gate.capture.transport.merge import Call, RequestKey
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._output import format_transport
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import TRANSPORT_FAULTS, InvalidRecord
 
@@ -39,16 +39,16 @@ def run(args: Namespace, context: CommandContext) -> int:
         Store(bundle_folder(args.bundle, context.environ)),
         args.id,
         current_run(context.environ, context.now()),
-        declare(args.min_bytes, args.max_bytes, args.ends_with),
+        make_checks(args.min_bytes, args.max_bytes, args.ends_with),
     )
-    exchange = recorder.begin(Asked("", "", None))
+    exchange = recorder.begin(RequestKey("", "", None))
     recorder.add_retries(exchange, call.retries)
     try:
-        exchange.settled(call.outcome)
+        exchange.finish(call.outcome)
         record = recorder.save()
     except InvalidRecord as error:
         raise UsageError(f"these facts cannot be recorded: {error}") from None
-    print(f"freeze-gate transport: {said(record)}", file=context.stderr)
+    print(f"freeze-gate transport: {format_transport(record)}", file=context.stderr)
     return 0
 
 
@@ -57,18 +57,20 @@ def _call(args: Namespace, context: CommandContext) -> Call:
     if args.from_curl is not None:
         if given:
             raise UsageError("--from-curl says it all: leave the other facts out")
-        return from_curl(_read(args.from_curl, context))
+        return parse_curl_report(_read(args.from_curl, context))
     if not given:
         raise UsageError("nothing is said of the call: give --from-curl, or at least --status-code or --fault")
-    outcome = reported(args.status_code, fault=args.fault, received=args.bytes_received, declared=args.bytes_declared)
+    outcome = outcome_from_facts(
+        args.status_code, fault=args.fault, received=args.bytes_received, declared=args.bytes_declared
+    )
     return Call(outcome, args.retry_count or 0)
 
 
 def _read(name: str, context: CommandContext) -> bytes:
     if name == "-":
-        return context.stdin.read(MOST_BYTES)
+        return context.stdin.read(MAX_REPORT_BYTES)
     try:
         with Path(name).open("rb") as stream:
-            return stream.read(MOST_BYTES)
+            return stream.read(MAX_REPORT_BYTES)
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}") from None

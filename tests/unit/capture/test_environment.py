@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from freeze_gate.capture.environment import current_run, same_run
+from freeze_gate.capture.environment import current_run, is_same_run
 from freeze_gate.evidence.record import Record, Run, encode_record, read_record
 
 NOW = datetime(2026, 11, 29, 13, 0, 5, 999, tzinfo=timezone(timedelta(hours=1)))
@@ -62,8 +62,8 @@ def test_outside_a_runner_everything_but_the_capture_is_unknown() -> None:
 def test_runs_are_the_same_unless_something_that_both_know_differs() -> None:
     """Unknown is no difference."""
     run = current_run(ENVIRON, NOW)
-    assert same_run(run, current_run(ENVIRON, NOW))
-    assert same_run(run, Run())
-    assert not same_run(run, run._replace(run_attempt=2))
-    assert not same_run(run, run._replace(run_id=7))
-    assert not same_run(run, run._replace(repository="octo-org/gadgets"))
+    assert is_same_run(run, current_run(ENVIRON, NOW))
+    assert is_same_run(run, Run())
+    assert not is_same_run(run, run._replace(run_attempt=2))
+    assert not is_same_run(run, run._replace(run_id=7))
+    assert not is_same_run(run, run._replace(repository="octo-org/gadgets"))

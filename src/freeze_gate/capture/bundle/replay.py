@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.capture.bundle.store import Pin, Store
-from freeze_gate.capture.transport.merge import called
-from freeze_gate.capture.transport.recorder import second_sample
+from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample
+from freeze_gate.capture.transport.merge import has_calls
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
 from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files
@@ -27,42 +26,42 @@ def replay(bundle: Path, store: Store, fixture_id: str, run: Run) -> Pin:
     """
     try:
         with open_tree(bundle) as tree:
-            return _replayed(tree, store, fixture_id, run)
+            return _copy_pin(tree, store, fixture_id, run)
     except ArchiveError as error:
         raise UsageError(f"the bundle cannot be read ({error}): {_CURE}") from None
 
 
-def _replayed(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
-    file = _file(tree, fixture_id)
-    first = _first(tree, file)
+def _copy_pin(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
+    file = _find_record(tree, fixture_id)
+    first = _read_record(tree, file)
     member = pin_member(file.root, first)
     if member is None or first.fixture_sha256 is None or first.run.capture_id is None:
         raise UsageError(f"{fixture_id} has no pin, or no capture_id, in the bundle: there is nothing to start from")
-    with store.locked(), reading("a pinned file"), _opened(tree, member, fixture_id) as stream:
-        _refuse_captured(store.read_before_oracle(fixture_id), first)
+    with store.locked(), reading("a pinned file"), _open_pin(tree, member, fixture_id) as stream:
+        _require_no_capture(store.read_unless_checked(fixture_id), first)
         suffix = member.rpartition("/")[2].removeprefix(first.fixture_sha256)
         pin = store.pin(_chunks(stream), suffix if suffix.startswith(".") else "", expected=first.fixture_sha256)
-        now = run._replace(replay_of=first.run.capture_id)
-        store.write(Record(fixture_id, pin.sha256, pin.path, None, None, run=now))
+        this_run = run._replace(replay_of=first.run.capture_id)
+        store.write(Record(fixture_id, pin.sha256, pin.path, None, None, run=this_run))
     return pin
 
 
-def _opened(tree: Tree, member: str, fixture_id: str) -> BinaryIO:
+def _open_pin(tree: Tree, member: str, fixture_id: str) -> BinaryIO:
     try:
         return tree.open(member)
     except KeyError:
         raise UsageError(f"the pinned file of {fixture_id} is not in the bundle") from None
 
 
-def _file(tree: Tree, fixture_id: str) -> RecordFile:
-    found = [file for file in record_files(tree) if file.stem == fixture_id]
-    if len(found) != 1:
-        words = f"{len(found)} records" if found else "no record"
-        raise UsageError(f"there is {words} of {fixture_id} in the bundle: {_CURE}")
-    return found[0]
+def _find_record(tree: Tree, fixture_id: str) -> RecordFile:
+    files = [file for file in record_files(tree) if file.stem == fixture_id]
+    if len(files) != 1:
+        count = f"{len(files)} records" if files else "no record"
+        raise UsageError(f"the bundle holds {count} of {fixture_id}: {_CURE}")
+    return files[0]
 
 
-def _first(tree: Tree, file: RecordFile) -> Record:
+def _read_record(tree: Tree, file: RecordFile) -> Record:
     with reading("a record"), tree.open(file.member) as stream:
         payload = stream.read(MAX_RECORD_BYTES + 1)
     try:
@@ -74,13 +73,13 @@ def _first(tree: Tree, file: RecordFile) -> Record:
     return first
 
 
-def _refuse_captured(before: Record | None, first: Record) -> None:
+def _require_no_capture(before: Record | None, first: Record) -> None:
     if before is None:
         return
     if before.fixture_sha256 not in (None, first.fixture_sha256):
-        raise UsageError(second_sample(before.fixture_id))
-    if called(before):
-        raise UsageError(f"{before.fixture_id} has calls of its own here: a replay makes none")
+        raise UsageError(conflicting_sample(before.fixture_id))
+    if has_calls(before):
+        raise UsageError(f"{before.fixture_id} has recorded calls here, and a replay makes none")
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes]:

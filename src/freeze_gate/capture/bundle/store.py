@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from freeze_gate.capture.bundle.lock import exclusively
+from freeze_gate.capture.bundle.lock import file_lock
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import Sha256, observe
@@ -34,12 +34,6 @@ class Pin(NamedTuple):
     path: str
 
 
-def pin_lines(pin: Pin | None) -> str:
-    """Write what a capture command prints: the digest and the path, each on a line, or `missing` twice."""
-    sha256, path = pin or ("missing", "missing")
-    return f"fixture_sha256={sha256}\nfixture_path={path}\n"
-
-
 def pin_of(record: Record) -> Pin | None:
     """Return what the record names as its pin."""
     if record.fixture_sha256 is None or record.fixture_path is None:
@@ -47,37 +41,39 @@ def pin_of(record: Record) -> Pin | None:
     return Pin(record.fixture_sha256, record.fixture_path)
 
 
-def bundle_folder(given: str | None, environ: Mapping[str, str]) -> Path:
-    """Say where the bundle is: what was given, else `FREEZE_GATE_BUNDLE`, else `freeze-gate`. "" is not given."""
-    return Path(given or environ.get("FREEZE_GATE_BUNDLE") or DEFAULT_FOLDER)
+def bundle_folder(option: str | None, environ: Mapping[str, str]) -> Path:
+    """Return where the bundle is: the option, else `FREEZE_GATE_BUNDLE`, else `freeze-gate`. "" is no option."""
+    return Path(option or environ.get("FREEZE_GATE_BUNDLE") or DEFAULT_FOLDER)
 
 
-def oracle_started(record: Record) -> bool:
+def has_oracle_started(record: Record) -> bool:
     """Whether an oracle was ever started on the record; one that could not be sealed was not."""
     return record.oracle_passed is not None or bool(record.oracle.runs)
+
+
+def conflicting_sample(fixture_id: str) -> str:
+    """Return the message for other bytes under an id that has its pin."""
+    return f"{fixture_id} already has a different pin; use another fixture id for a second sample"
 
 
 class Store:
     """One bundle's folder: `records/<fixture_id>.json` and `fixtures/<sha256><suffix>`. Made on the first write.
 
-    Every method raises `UsageError` for a fixture id that is none, and for a link or an odd file in the way;
+    Every method raises `UsageError` for a fixture id that is none, and for a link or a special file in the way;
     `NoVerdictError` where the file system refuses.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Keep other processes and threads off the bundle; hold it around a read and the write that follows."""
-        return self._lock()
-
     @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Keep other processes and threads off the bundle; hold it around a read and the write that follows."""
         with os_errors("lock", self.folder):
             self._folder("")
         path = self.folder / ".lock"
         refuse_links(path)
-        with exclusively(path):
+        with file_lock(path):
             yield
 
     def record_file(self, fixture_id: str) -> Path:
@@ -104,13 +100,13 @@ class Store:
         except InvalidRecord as error:
             raise UsageError(f"{path} is not a record ({error}): remove it and capture again") from None
 
-    def read_before_oracle(self, fixture_id: str) -> Record | None:
+    def read_unless_checked(self, fixture_id: str) -> Record | None:
         """Read the record of an id that is about to be changed by anything but an oracle.
 
         Raises `UsageError` once an oracle has started on it: a retry inside one job must not wash a fail away.
         """
         record = self.read(fixture_id)
-        if record is not None and oracle_started(record):
+        if record is not None and has_oracle_started(record):
             raise UsageError(
                 f"an oracle has already run on {fixture_id}, and its record stays as it is:"
                 " take another fixture id, or start a new run"
@@ -133,7 +129,7 @@ class Store:
         An iterable is written as it comes. Raises `UsageError` for a suffix that is none, for bytes that are not the
         `expected` ones, and where the place is taken by other bytes: a pin that something changed is never repaired.
         """
-        checked_suffix(suffix)
+        validate_suffix(suffix)
         chunks = [payload] if isinstance(payload, bytes) else payload
         folder = self.folder / "fixtures"
         with os_errors("write", folder), temporary_file(self._folder("fixtures"), chunks, _READ_ONLY) as temporary:
@@ -143,7 +139,7 @@ class Store:
             path = folder / f"{sha256}{suffix}"
             refuse_links(path)
             if path.exists():
-                _demand(path, sha256)
+                _verify_existing_pin(path, sha256)
             else:
                 temporary.replace(path)
         return Pin(sha256, f"fixtures/{path.name}")
@@ -163,7 +159,7 @@ class Store:
         return folder
 
 
-def checked_suffix(suffix: str) -> str:
+def validate_suffix(suffix: str) -> str:
     """Return what may end a pinned file's name; "" may. Raises `UsageError` for anything else."""
     if not _SUFFIX.fullmatch(suffix):
         raise UsageError(f"suffix {suffix[:64]!a} is not allowed: such as .json, of letters, digits and _+=-")
@@ -175,6 +171,8 @@ def _sha256(path: Path) -> Sha256:
         return observe(stream).sha256
 
 
-def _demand(path: Path, sha256: Sha256) -> None:
+def _verify_existing_pin(path: Path, sha256: Sha256) -> None:
     if _sha256(path) != sha256:
-        raise UsageError(f"{path} holds other bytes than its name says: something changed a pin; start a new bundle")
+        raise UsageError(
+            f"{path} does not match the digest in its name: the pin was modified; start with a new bundle folder"
+        )

@@ -6,43 +6,49 @@ from typing import Final, NamedTuple
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import LengthChecks
 
-_LONGEST: Final = 1000  # bytes of `ends_with`: a record is a page
+_MAX_ENDING_BYTES: Final = 1000  # a record is a page
 
 
-class Declared(NamedTuple):
-    """Bounds on the decoded body, in bytes, and the bytes that it ends with. None is not declared."""
+class BodyChecks(NamedTuple):
+    """Bounds on the decoded body, in bytes, and the bytes that it ends with. None is not declared.
+
+    A record's own `LengthChecks` holds text: no JSON holds these bytes.
+    """
 
     min_bytes: int | None = None
     max_bytes: int | None = None
     ends_with: bytes | None = None
 
-    @property
-    def recorded(self) -> LengthChecks:
-        """The form in a record: `ends_with` is escaped as inside a JSON string, so that any record may hold it."""
-        end = self.ends_with
-        text = None if end is None else json.dumps(end.decode("utf-8", "surrogateescape"))[1:-1]
+    def to_record(self) -> LengthChecks:
+        """Return the form in a record: `ends_with` is escaped as inside a JSON string, so that it is text."""
+        ending = self.ends_with
+        text = None if ending is None else json.dumps(ending.decode("utf-8", "surrogateescape"))[1:-1]
         return LengthChecks(self.min_bytes, self.max_bytes, text)
 
-    def short(self, body: bytes | bytearray) -> bool:
+    def is_too_short(self, body: bytes | bytearray) -> bool:
         """Whether something is missing at the end of a body."""
-        few = self.min_bytes is not None and len(body) < self.min_bytes
-        return few or (self.ends_with is not None and not body.endswith(self.ends_with))
+        if self.min_bytes is not None and len(body) < self.min_bytes:
+            return True
+        return self.ends_with is not None and not body.endswith(self.ends_with)
 
-    def long(self, body: bytes | bytearray) -> bool:
+    def is_too_long(self, body: bytes | bytearray) -> bool:
         """Whether a body is larger than it may be."""
         return self.max_bytes is not None and len(body) > self.max_bytes
 
 
-def declare(
+NO_CHECKS: Final = BodyChecks()
+
+
+def make_checks(
     min_bytes: int | None = None, max_bytes: int | None = None, ends_with: str | bytes | None = None
-) -> Declared:
+) -> BodyChecks:
     """Check what is declared. Raises `UsageError` for bounds that nothing can meet and an end that is empty or long."""
-    end = ends_with.encode("utf-8", "surrogateescape") if isinstance(ends_with, str) else ends_with
+    ending = ends_with.encode("utf-8", "surrogateescape") if isinstance(ends_with, str) else ends_with
     for name, bound in (("min-bytes", min_bytes), ("max-bytes", max_bytes)):
         if bound is not None and bound < 0:
             raise UsageError(f"{name} is {bound}: it must be 0 or more")
     if min_bytes is not None and max_bytes is not None and min_bytes > max_bytes:
-        raise UsageError(f"min-bytes is {min_bytes}, above max-bytes, {max_bytes}: nothing could be both")
-    if end is not None and not 0 < len(end) <= _LONGEST:
-        raise UsageError(f"ends-with must be 1 to {_LONGEST} bytes")
-    return Declared(min_bytes, max_bytes, end)
+        raise UsageError(f"min-bytes is {min_bytes}, above max-bytes, {max_bytes}: no answer can meet both")
+    if ending is not None and not 0 < len(ending) <= _MAX_ENDING_BYTES:
+        raise UsageError(f"ends-with must be 1 to {_MAX_ENDING_BYTES} bytes")
+    return BodyChecks(min_bytes, max_bytes, ending)

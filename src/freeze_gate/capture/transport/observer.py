@@ -1,17 +1,21 @@
-"""One HTTP exchange, followed from outside: told by its bytes and its exceptions, never by a log."""
+"""One HTTP exchange, observed from outside: judged by its bytes and its exceptions, never by a log."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from freeze_gate.capture.transport.content_encoding import ContentDecoder
-from freeze_gate.capture.transport.length_checks import Declared
-from freeze_gate.capture.transport.sse import ErrorEvents
+from freeze_gate.capture.transport.length_checks import NO_CHECKS, BodyChecks
+from freeze_gate.capture.transport.sse import SseErrorDetector
 from freeze_gate.evidence.record import TRANSIENT_STATUS
 
-_SUCCESS: Final = 2  # hundred
-_NO_BODY: Final = frozenset({204, 205, 304})
-_LONGEST_LENGTH: Final = 15  # digits
+FILE_ERRORS: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
+"""What opening a file raises and no network does: a request body that its sender could not read is no fault of the
+transport, although HTTP clients take every `OSError` of a body for a broken connection."""
+
+_SUCCESS_CLASS: Final = 2  # hundred
+_BODILESS_STATUS: Final = frozenset({204, 205, 304})
+_MAX_LENGTH_DIGITS: Final = 15
 
 
 class Headers(Protocol):
@@ -21,15 +25,15 @@ class Headers(Protocol):
         """Return a header's value; several are one, with commas."""
 
 
-class Outcome(NamedTuple):
+class TransportOutcome(NamedTuple):
     """How an exchange ended.
 
-    `ok`: the transport did its work, or it did not, or that cannot be said. `whole`: the body arrived whole, or did
-    not, or that cannot be told. `bytes_received` counts after chunk framing and before content decoding.
+    `ok`: the transport did its work, or it did not, or that cannot be said. `complete`: the body arrived complete, or
+    did not, or that cannot be told. `bytes_received` counts after chunk framing and before content decoding.
     """
 
     ok: bool | None = None
-    whole: bool | None = None
+    complete: bool | None = None
     fault: str | None = None
     status_code: int | None = None
     timed_out: bool = False
@@ -37,169 +41,180 @@ class Outcome(NamedTuple):
     bytes_declared: int | None = None
 
 
-def is_success(status: int | None) -> bool:
+def is_success_status(status: int | None) -> bool:
     """Whether the body of an answer with this status is sampler output: a 2xx."""
-    return status is not None and status // 100 == _SUCCESS
+    return status is not None and status // 100 == _SUCCESS_CLASS
 
 
-def status_outcome(status: int) -> Outcome:
-    """Say what an answer that is no success means, whatever its body: an error body is not sampler output."""
+def outcome_of_status(status: int) -> TransportOutcome:
+    """Return what an answer that is no success means, whatever its body: an error body is not sampler output."""
     if status in TRANSIENT_STATUS:
-        return Outcome(ok=False, fault="http_status", status_code=status)
-    return Outcome(status_code=status)
+        return TransportOutcome(ok=False, fault="http_status", status_code=status)
+    return TransportOutcome(status_code=status)
+
+
+def exception_chain(error: BaseException | None) -> Iterator[BaseException]:
+    """List an exception and its causes, the last first: they are told apart by their classes, never by their text."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 class Exchange:
-    """Follows one attempt. The client side calls `answered`, `received` for each piece, and one of the three ends.
+    """Observes one attempt. The client side calls `on_response`, `on_data` for each piece, and one of the ends.
 
-    The first end counts; `ended` is called once, when it comes. `body` is what arrived of a 2xx answer, decoded, where
-    `keep` asks for it. Safe to be ended from another thread.
+    The ends are `on_end`, `on_error`, `on_close` and `finish`. The first one counts; `on_finish` is called once, when
+    it comes. `body` is what arrived of a 2xx answer, decoded, where `keep` asks for it. Safe to be ended from another
+    thread.
     """
 
-    def __init__(self, declared: Declared, ended: Callable[[], None], *, keep: bool = True) -> None:
-        self.outcome: Outcome | None = None
+    def __init__(self, checks: BodyChecks, on_finish: Callable[[], None], *, keep: bool = True) -> None:
+        self.outcome: TransportOutcome | None = None
         self.status: int | None = None
         self.body = bytearray()
-        self._declared = declared
-        self._ended = ended
-        self._keeps = keep
+        self._checks = checks
+        self._on_finish = on_finish
+        self._keep_body = keep
         self._lock = threading.RLock()
         self._received = 0
         self._length: int | None = None
-        self._framed = False
+        self._is_framed = False
         self._decoder = ContentDecoder(None)
-        self._events: ErrorEvents | None = None
+        self._events: SseErrorDetector | None = None
 
     @property
-    def succeeded(self) -> bool:
+    def is_success(self) -> bool:
         """Whether the answer's body is sampler output."""
-        return is_success(self.status)
+        return is_success_status(self.status)
 
     @property
-    def readable(self) -> bool:
-        """Whether `body` is the body: its coding is known, and its bytes keep to it."""
-        return self._decoder.is_known and not self._decoder.is_broken
+    def has_sample_body(self) -> bool:
+        """Whether `body` is sampler output as it was sent: a 2xx, its coding known, its bytes in that coding."""
+        return self.is_success and self._decoder.is_known and not self._decoder.is_broken
 
-    def answered(self, status: int, headers: Headers, *, bodiless: bool = False, framed: bool = False) -> None:
+    def on_response(self, status: int, headers: Headers, *, is_bodiless: bool = False, is_framed: bool = False) -> None:
         """Take the status and the headers.
 
-        `bodiless`: no body belongs to it (an answer to HEAD). `framed`: the protocol marks the end of a body by
+        `is_bodiless`: no body belongs to it (an answer to HEAD). `is_framed`: the protocol marks the end of a body by
         itself, as HTTP/2 does.
         """
         with self._lock:
             self.status = status
-            chunked = "chunked" in (headers.get("transfer-encoding") or "").lower()
-            empty = bodiless or status in _NO_BODY
-            self._length = None if chunked or empty else _length(headers.get("content-length"))
-            self._framed = framed or chunked or empty or self._length is not None
-            self._decoder = ContentDecoder(None if empty else headers.get("content-encoding"))
+            is_chunked = "chunked" in (headers.get("transfer-encoding") or "").lower()
+            is_empty = is_bodiless or status in _BODILESS_STATUS
+            self._length = None if is_chunked or is_empty else _content_length(headers.get("content-length"))
+            self._is_framed = is_framed or is_chunked or is_empty or self._length is not None
+            self._decoder = ContentDecoder(None if is_empty else headers.get("content-encoding"))
             if (headers.get("content-type") or "").split(";")[0].strip().lower() == "text/event-stream":
-                self._events = ErrorEvents()
-        if not self.succeeded:
-            self.settled(status_outcome(status))
+                self._events = SseErrorDetector()
+        if not self.is_success:
+            self.finish(outcome_of_status(status))
 
-    def received(self, piece: bytes) -> None:
+    def on_data(self, piece: bytes) -> None:
         """Take the next bytes of the body, after chunk framing and before content decoding."""
         with self._lock:
             if self.outcome is None:
                 self._received += len(piece)
-                self._keep(self._decoder.feed(piece))
+                self._add(self._decoder.feed(piece))
 
-    def finished(self) -> None:
+    def on_end(self) -> None:
         """Take the end of the body, to which the client came without an error."""
         with self._lock:
             if self.outcome is None:
-                self._keep(self._decoder.flush())
+                self._add(self._decoder.flush())
                 if self._events:
                     self._events.end()
-                self.settled(self._judged())
+                self.finish(self._judge())
 
-    def failed(self, fault: str | None) -> None:
+    def on_error(self, fault: str | None) -> None:
         """Take an error of the client; None is one that says nothing about the transport."""
         with self._lock:
             if self.outcome is None:
-                self._keep(self._decoder.flush())
-                if fault and self._events and self._events.seen:
+                self._add(self._decoder.flush())
+                if fault and self._has_error_event:
                     fault = "stream_error"
-                whole = False if self.succeeded else None
-                self.settled(self._outcome(ok=False if fault else None, fault=fault, whole=whole))
+                complete = False if self.is_success else None
+                self.finish(self._outcome(ok=False if fault else None, fault=fault, complete=complete))
 
-    def abandoned(self) -> None:
+    def on_close(self) -> None:
         """Take it that the client's user stopped reading: no fault, but the end was not seen.
 
-        Where all that was declared has arrived, it is a whole body all the same.
+        Where all that was declared has arrived, the body is complete all the same.
         """
         with self._lock:
             if self.outcome is not None:
                 return
-            if self.succeeded and self._at_its_end():
-                self.finished()
-            elif self._events and self._events.seen:
-                self.failed("stream_error")
+            if self.is_success and self._is_at_its_end():
+                self.on_end()
+            elif self._has_error_event:
+                self.on_error("stream_error")
             else:
-                short = self._length is not None and self._received < self._length
-                self.settled(self._outcome(ok=None, whole=False if short else None))
+                is_cut = self._length is not None and self._received < self._length
+                self.finish(self._outcome(ok=None, complete=False if is_cut else None))
 
-    def _at_its_end(self) -> bool:
-        if self._length is not None:
-            return self._received == self._length
-        if self._decoder.is_coded:
-            return self._received > 0 and self._decoder.is_complete
-        return self._declared.ends_with is not None and not self._declared.short(self.body)
-
-    def _keep(self, decoded: bytes) -> None:
-        if self.succeeded:
-            if self._keeps:
-                self.body += decoded
-            if self._events:
-                self._events.feed(decoded)
-
-    def _judged(self) -> Outcome:
-        """Judge a body that came to its end, as far as the client noticed."""
-        if self._length not in (None, self._received) or (
-            not self._decoder.is_broken and not self._decoder.is_complete
-        ):
-            return self._outcome(ok=False, fault="truncated", whole=False)
-        if self._events and self._events.seen:
-            return self._outcome(ok=False, fault="stream_error", whole=False)
-        if self._decoder.is_broken:
-            return self._outcome(ok=None, whole=None)
-        if not self._decoder.is_known:  # nothing that was declared can be looked at
-            unchecked = self._declared == Declared()
-            return self._outcome(ok=True if unchecked else None, whole=True if self._framed else None)
-        return self._checked()
-
-    def _checked(self) -> Outcome:
-        if self._declared.short(self.body):
-            return self._outcome(ok=False, fault="length_check", whole=False)
-        if self._declared.long(self.body):
-            return self._outcome(ok=False, fault="length_check", whole=True)
-        told = self._framed or self._decoder.is_coded or self._declared.ends_with is not None
-        return self._outcome(ok=True, whole=True if told else None)
-
-    def _outcome(self, *, ok: bool | None, whole: bool | None, fault: str | None = None) -> Outcome:
-        return Outcome(
-            ok=ok,
-            whole=whole,
-            fault=fault,
-            status_code=self.status,
-            timed_out=fault == "timeout",
-            bytes_received=self._received if self.succeeded else None,
-            bytes_declared=self._length if self.succeeded else None,
-        )
-
-    def settled(self, outcome: Outcome) -> None:
-        """Take an end that is known from elsewhere."""
+    def finish(self, outcome: TransportOutcome) -> None:
+        """Take an outcome that is known from elsewhere."""
         with self._lock:
             if self.outcome is not None:
                 return
             self.outcome = outcome
-        self._ended()
+        self._on_finish()
+
+    @property
+    def _has_error_event(self) -> bool:
+        return self._events is not None and self._events.has_error
+
+    def _is_at_its_end(self) -> bool:
+        if self._length is not None:
+            return self._received == self._length
+        if self._decoder.is_coded:
+            return self._received > 0 and self._decoder.is_complete
+        return self._checks.ends_with is not None and not self._checks.is_too_short(self.body)
+
+    def _add(self, decoded: bytes) -> None:
+        if self.is_success:
+            if self._keep_body:
+                self.body += decoded
+            if self._events:
+                self._events.feed(decoded)
+
+    def _judge(self) -> TransportOutcome:
+        """Judge a body that came to its end, as far as the client noticed."""
+        is_coding_cut = not self._decoder.is_broken and not self._decoder.is_complete
+        if is_coding_cut or self._length not in (None, self._received):
+            return self._outcome(ok=False, fault="truncated", complete=False)
+        if self._has_error_event:
+            return self._outcome(ok=False, fault="stream_error", complete=False)
+        if self._decoder.is_broken:
+            return self._outcome(ok=None, complete=None)
+        if not self._decoder.is_known:  # nothing that was declared can be checked
+            ok = True if self._checks == NO_CHECKS else None
+            return self._outcome(ok=ok, complete=True if self._is_framed else None)
+        return self._judge_length()
+
+    def _judge_length(self) -> TransportOutcome:
+        if self._checks.is_too_short(self.body):
+            return self._outcome(ok=False, fault="length_check", complete=False)
+        if self._checks.is_too_long(self.body):
+            return self._outcome(ok=False, fault="length_check", complete=True)
+        has_marked_end = self._is_framed or self._decoder.is_coded or self._checks.ends_with is not None
+        return self._outcome(ok=True, complete=True if has_marked_end else None)
+
+    def _outcome(self, *, ok: bool | None, complete: bool | None, fault: str | None = None) -> TransportOutcome:
+        return TransportOutcome(
+            ok=ok,
+            complete=complete,
+            fault=fault,
+            status_code=self.status,
+            timed_out=fault == "timeout",
+            bytes_received=self._received if self.is_success else None,
+            bytes_declared=self._length if self.is_success else None,
+        )
 
 
-def _length(text: str | None) -> int | None:
+def _content_length(text: str | None) -> int | None:
     """Read a `Content-Length`; repeated equal values are one (RFC 9110, section 8.6), anything odd is not declared."""
     values = {value.strip() for value in (text or "").split(",")}
     value = values.pop()
-    plain = not values and value.isascii() and value.isdigit() and len(value) <= _LONGEST_LENGTH
-    return int(value) if plain else None
+    is_number = not values and value.isascii() and value.isdigit() and len(value) <= _MAX_LENGTH_DIGITS
+    return int(value) if is_number else None

@@ -1,7 +1,8 @@
 """One call to the sampler, with a deadline for all of it and a record at every end.
 
 The call runs in a thread of its own: `requests` limits each wait and no more, so that a server that drips a byte now
-and then never ends. At the deadline, or when this process is asked to end, the thread is left behind.
+and then never ends. At the deadline, or when this process is asked to end, the thread is left behind. The retries are
+made here and not by urllib3, which would sleep through an interrupt and as long as `Retry-After` says.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from freeze_gate.capture.transport.observer import Exchange
 from freeze_gate.capture.transport.recorder import Recorder
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     import requests
 
 _FIRST_PAUSE: Final = 0.5  # seconds; doubles with every retry
-_LONGEST_PAUSE: Final = 60.0
-_GLANCE: Final = 0.2  # seconds; a wait on Windows hears no Ctrl-C before it ends
+_MAX_RETRY_AFTER: Final = 60.0  # seconds
+_POLL_INTERVAL: Final = 0.2  # seconds; a wait on Windows hears no Ctrl-C before it ends
+
+_Event = Literal["done", "interrupted", "deadline"]
 
 
-class Request(NamedTuple):
+class SamplerRequest(NamedTuple):
     """What to ask. Times in seconds; `retries` come on top of the first attempt; `user` is a name and a password."""
 
     url: str
@@ -39,34 +42,34 @@ class Request(NamedTuple):
     user: tuple[str, str] | None = None
 
 
-def sample(recorder: Recorder, request: Request) -> Record:
+def sample(recorder: Recorder, request: SamplerRequest) -> Record:
     """Call the sampler, pin what came, and return the record as it is on disk then.
 
     Raises what `Recorder` raises; what the network does is in the record.
     """
-    news: queue.SimpleQueue[str] = queue.SimpleQueue()
-    with _asked_to_end(lambda: news.put("interrupted")):
+    events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
+    with _on_termination(lambda: events.put("interrupted")):
         end = time.monotonic() + request.deadline
-        attempts = _Attempts(recorder, request, lambda: news.put("done"))
+        attempts = _Attempts(recorder, request, lambda: events.put("done"))
         attempts.start()
-        ending = _first_news(news, end)
-        attempts.stop(ending)
-        return _recorded(recorder, ending)
+        event = _wait_for_event(events, end)
+        attempts.stop(event)
+        return _pin_answer(recorder, event)
 
 
-def _first_news(news: "queue.SimpleQueue[str]", end: float) -> str:
+def _wait_for_event(events: "queue.SimpleQueue[_Event]", end: float) -> _Event:
     while (left := end - time.monotonic()) > 0:
         with contextlib.suppress(queue.Empty):
-            return news.get(timeout=min(left, _GLANCE))
+            return events.get(timeout=min(left, _POLL_INTERVAL))
     return "deadline"
 
 
-def _recorded(recorder: Recorder, ending: str) -> Record:
+def _pin_answer(recorder: Recorder, event: _Event) -> Record:
+    """Pin a complete answer, or what had come of one when this process was asked to end."""
     exchange = recorder.latest
-    if exchange is not None and exchange.succeeded and exchange.readable and exchange.outcome:
-        whole_answer = exchange.outcome.ok is True
-        begun = ending == "interrupted" and exchange.outcome.ok is None and bool(exchange.body)
-        if whole_answer or begun:
+    if exchange is not None and exchange.has_sample_body and exchange.outcome:
+        is_interrupted = event == "interrupted" and exchange.outcome.ok is None and bool(exchange.body)
+        if exchange.outcome.ok is True or is_interrupted:
             recorder.pin(bytes(exchange.body))
     return recorder.save()
 
@@ -74,8 +77,8 @@ def _recorded(recorder: Recorder, ending: str) -> Record:
 class _Attempts:
     """The thread that calls, and calls again where that is asked for and nothing of a body has come."""
 
-    def __init__(self, recorder: Recorder, request: Request, done: Callable[[], None]) -> None:
-        self._recorder, self._request, self._done = recorder, request, done
+    def __init__(self, recorder: Recorder, request: SamplerRequest, on_done: Callable[[], None]) -> None:
+        self._recorder, self._request, self._on_done = recorder, request, on_done
         self._stopped = threading.Event()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -83,14 +86,14 @@ class _Attempts:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, ending: str) -> None:
+    def stop(self, event: _Event) -> None:
         """Make no further attempt; end the one that is going on. Raises what went wrong in the thread."""
         self._stopped.set()
         exchange = self._recorder.latest
-        if ending == "done":
+        if event == "done":
             self._thread.join()
         elif exchange is not None:
-            exchange.failed("timeout" if ending == "deadline" else None)
+            exchange.on_error("timeout" if event == "deadline" else None)
         if self._error is not None:
             raise self._error
 
@@ -100,79 +103,80 @@ class _Attempts:
         except BaseException as error:  # noqa: BLE001 - it is raised where the call was asked for
             self._error = error
         finally:
-            self._done()
+            self._on_done()
 
     def _call(self) -> None:
-        from freeze_gate.capture.transport.requests_adapter import recorded_session
+        from freeze_gate.capture.transport.requests_adapter import recording_session
 
-        with recorded_session(self._recorder) as session:
+        with recording_session(self._recorder) as session:
             for attempt in range(self._request.retries + 1):
-                pause = self._attempt(session)
-                if pause is None or attempt == self._request.retries:
+                retry_after = self._attempt(session)
+                exchange = self._recorder.latest
+                if exchange is None or not _is_retryable(exchange) or attempt == self._request.retries:
                     return
-                if self._stopped.wait(max(pause, _FIRST_PAUSE * 2**attempt)):
+                if self._stopped.wait(max(retry_after, _FIRST_PAUSE * 2**attempt)):
                     return
 
-    def _attempt(self, session: "requests.Session") -> float | None:
-        """Make one attempt. Return the seconds that the server asks to wait before another; None: it was the last."""
+    def _attempt(self, session: "requests.Session") -> float:
+        """Make one attempt. Return the seconds that the server asks to wait before another."""
         import requests
         import urllib3
 
-        pause = 0.0
+        retry_after = 0.0
         try:
-            with self._answer(session) as answer:
-                pause = _retry_after(answer.headers.get("Retry-After"))
-                if answer.ok:
-                    for _ in answer.raw.stream(decode_content=False):
+            with self._send(session) as response:
+                retry_after = _parse_retry_after(response.headers.get("Retry-After"))
+                if response.ok:
+                    for _ in response.raw.stream(decode_content=False):
                         pass
         except (requests.RequestException, urllib3.exceptions.HTTPError):
             pass  # the recorder has seen it
         except OSError:  # the one thing that `requests` leaves unwrapped
             raise UsageError("REQUESTS_CA_BUNDLE: must be a file of certificates that can be read") from None
-        exchange = self._recorder.latest
-        return pause if exchange is not None and _may_try_again(exchange) else None
+        return retry_after
 
-    def _answer(self, session: "requests.Session") -> "requests.Response":
-        asked = self._request
+    def _send(self, session: "requests.Session") -> "requests.Response":
+        request = self._request
         return session.request(
-            asked.method,
-            asked.url,
-            headers=asked.headers,
-            data=asked.body,
-            auth=asked.user or _as_it_is,
-            timeout=(asked.connect_timeout, asked.read_timeout),
+            request.method,
+            request.url,
+            headers=request.headers,
+            data=request.body,
+            auth=request.user or _no_auth,
+            timeout=(request.connect_timeout, request.read_timeout),
             allow_redirects=False,
             stream=True,
         )
 
 
-def _as_it_is(prepared: "requests.PreparedRequest") -> "requests.PreparedRequest":
-    """Authenticate by the headers that were given: without this, a .netrc would take the place of `Authorization`."""
+def _no_auth(prepared: "requests.PreparedRequest") -> "requests.PreparedRequest":
+    """Keep the headers that were given: without this, a .netrc would take the place of `Authorization`."""
     return prepared
 
 
-def _may_try_again(exchange: Exchange) -> bool:
-    """Whether the attempt failed before anything of an answer's body: no connection, no headers, a passing status."""
+def _is_retryable(exchange: Exchange) -> bool:
+    """Whether the attempt failed before anything of a body: no connection, no headers, a transient status."""
     outcome = exchange.outcome
     if outcome is None or outcome.ok is not False:
         return False
-    unanswered = outcome.status_code is None and outcome.fault in ("connection", "timeout")
-    return outcome.fault == "http_status" or unanswered
+    if outcome.fault == "http_status":
+        return True
+    return outcome.status_code is None and outcome.fault in ("connection", "timeout")
 
 
-def _retry_after(text: str | None) -> float:
-    """Read `Retry-After` in seconds; a date, or nothing, is no wish."""
-    plain = (text or "").strip()
-    return min(float(plain), _LONGEST_PAUSE) if plain.isascii() and plain.isdigit() else 0.0
+def _parse_retry_after(text: str | None) -> float:
+    """Read `Retry-After` in seconds, a minute at most; a date, or nothing, is 0."""
+    value = (text or "").strip()
+    return min(float(value), _MAX_RETRY_AFTER) if value.isascii() and value.isdigit() else 0.0
 
 
 @contextlib.contextmanager
-def _asked_to_end(tell: Callable[[], None]) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM be told instead of ending the process; what the caller ignores stays ignored."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: handler for number in numbers if (handler := signal.getsignal(number)) != signal.SIG_IGN}
+def _on_termination(notify: Callable[[], None]) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM call `notify` instead of ending the process; what the caller ignores stays ignored."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: handler for number in signals if (handler := signal.getsignal(number)) != signal.SIG_IGN}
     for number in before:
-        signal.signal(number, lambda _number, _frame: tell())
+        signal.signal(number, lambda _number, _frame: notify())
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Error events in a `text/event-stream`, seen as they pass by.
+"""Error events in a `text/event-stream`, detected while the stream is read.
 
 Only an event of the *type* `error` counts, as https://html.spec.whatwg.org/multipage/server-sent-events.html parses
 it: what stands in `data:` is the model's text, and no text is evidence.
@@ -9,45 +9,46 @@ from typing import Final
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_KEPT: Final = 64
-"""Bytes of an unfinished line that are kept: more than any line that matters has, so that memory stays flat."""
+_MAX_LINE_BYTES: Final = 64
+"""What is kept of an unfinished line: more than any line that matters has, so that memory stays flat."""
 
 
-class ErrorEvents:
-    """Follows one stream, piece by piece. `seen` turns True with the first error event."""
+class SseErrorDetector:
+    """Reads one stream, piece by piece. `has_error` turns True with the first error event."""
 
     def __init__(self) -> None:
-        self.seen = False
+        self.has_error = False
         self._line = b""
-        self._type = b""
-        self._first = True
-        self._after_return = False
+        self._event_type = b""
+        self._is_first_line = True
+        self._ends_with_return = False
 
     def feed(self, piece: bytes) -> None:
-        """Look at the next bytes, wherever they were cut."""
+        """Read the next bytes, wherever they were cut."""
         if not piece:
             return
-        if self._after_return and piece.startswith(b"\n"):
+        if self._ends_with_return and piece.startswith(b"\n"):
             piece = piece[1:]
-            self._after_return = False
+            self._ends_with_return = False
         if piece:
-            self._after_return = piece.endswith(b"\r")
+            self._ends_with_return = piece.endswith(b"\r")
         *lines, rest = _LINE_END.split(piece)
         for line in lines:
-            self._end_of_line(self._line + line)
+            self._end_line(self._line + line)
             self._line = b""
-        self._line = (self._line + rest)[:_KEPT]
+        self._line = (self._line + rest)[:_MAX_LINE_BYTES]
 
     def end(self) -> None:
         """Take the clean end of the stream: an event without its last line end counts."""
-        self._end_of_line(self._line)
-        self._end_of_line(b"")
+        self._end_line(self._line)
+        self._end_line(b"")
 
-    def _end_of_line(self, line: bytes) -> None:
-        if self._first:
-            line, self._first = line.removeprefix(_BYTE_ORDER_MARK), False
+    def _end_line(self, line: bytes) -> None:
+        if self._is_first_line:
+            line, self._is_first_line = line.removeprefix(_BYTE_ORDER_MARK), False
         if not line:
-            self.seen |= self._type == b"error"
-            self._type = b""
+            if self._event_type == b"error":
+                self.has_error = True
+            self._event_type = b""
         elif line == b"event" or line.startswith(b"event:"):
-            self._type = line[len(b"event:") :].removeprefix(b" ")
+            self._event_type = line[len(b"event:") :].removeprefix(b" ")

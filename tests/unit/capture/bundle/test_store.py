@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.capture.bundle.store import Pin, Store, bundle_folder, oracle_started, pin_lines
+from freeze_gate.capture.bundle.store import Pin, Store, bundle_folder, has_oracle_started
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import InvalidRecord, Oracle, Record
@@ -51,7 +51,7 @@ def test_a_pin_that_something_changed_is_not_repaired(store: Store) -> None:
     path = store.folder / store.pin(b"sample").path
     path.chmod(0o644)
     path.write_bytes(b"changed")
-    with pytest.raises(UsageError, match="something changed a pin"):
+    with pytest.raises(UsageError, match="the pin was modified"):
         store.pin(b"sample")
     assert path.read_bytes() == b"changed"
 
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_record_is_not_written_over_unseen(store: Store) -> No
 )
 def test_an_oracle_that_could_not_be_sealed_has_not_started(record: Record, started: bool) -> None:
     """Every other trace of one has."""
-    assert oracle_started(record) is started
+    assert has_oracle_started(record) is started
 
 
 def test_after_an_oracle_only_an_oracle_goes_on(store: Store) -> None:
@@ -128,7 +128,7 @@ def test_after_an_oracle_only_an_oracle_goes_on(store: Store) -> None:
     pin = store.pin(b"sample")
     store.write(BLANK._replace(fixture_sha256=pin.sha256, fixture_path=pin.path, oracle_passed=False))
     with pytest.raises(UsageError, match="an oracle has already run"):
-        store.read_before_oracle("x")
+        store.read_unless_checked("x")
 
 
 def test_the_pinned_file_is_named_whether_it_is_there_or_not(store: Store) -> None:
@@ -166,9 +166,3 @@ def test_the_lock_can_be_taken_again_by_who_holds_it(store: Store) -> None:
 def test_the_folder_has_one_default(given: str | None, environ: dict[str, str], folder: str) -> None:
     """An empty word is no word."""
     assert bundle_folder(given, environ) == Path(folder)
-
-
-def test_two_lines_say_where_the_sample_is() -> None:
-    """Or that there is none."""
-    assert pin_lines(None) == "fixture_sha256=missing\nfixture_path=missing\n"
-    assert pin_lines(Pin(Sha256.of(b""), "fixtures/x")) == f"fixture_sha256={Sha256.of(b'')}\nfixture_path=fixtures/x\n"

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from freeze_gate.capture.transport.curl import from_curl, reported
+from freeze_gate.capture.transport.curl import outcome_from_facts, parse_curl_report
 from freeze_gate.capture.transport.merge import Call
-from freeze_gate.capture.transport.observer import Outcome
+from freeze_gate.capture.transport.observer import TransportOutcome
 from freeze_gate.errors import UsageError
 
 
 def _curl(**said: object) -> Call:
-    return from_curl(json.dumps(said).encode())
+    return parse_curl_report(json.dumps(said).encode())
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,12 @@ def test_numbers_are_read_as_every_version_prints_them() -> None:
 def test_anything_else_is_refused(printed: bytes) -> None:
     """Without an exit code there is no call to speak of."""
     with pytest.raises(UsageError, match="curl -w"):
-        from_curl(printed)
+        parse_curl_report(printed)
 
 
 def test_fewer_bytes_than_declared_are_a_fault_by_themselves() -> None:
     """And so is no call that is said to have held."""
-    assert reported(200, received=5, declared=9) == Outcome(False, False, "truncated", 200, False, 5, 9)
-    assert reported(200, received=9, declared=9) == Outcome(True, None, None, 200, False, 9, 9)
+    assert outcome_from_facts(200, received=5, declared=9) == TransportOutcome(
+        False, False, "truncated", 200, False, 5, 9
+    )
+    assert outcome_from_facts(200, received=9, declared=9) == TransportOutcome(True, None, None, 200, False, 9, 9)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.capture.transport.length_checks import Declared, declare
+from freeze_gate.capture.transport.length_checks import BodyChecks, make_checks
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record, Transport, encode_record, read_record
 
@@ -10,19 +10,19 @@ from freeze_gate.evidence.record import Record, Transport, encode_record, read_r
 @pytest.mark.parametrize(
     ("declared", "body", "short", "long"),
     [
-        (Declared(), b"", False, False),
-        (Declared(min_bytes=3), b"ab", True, False),
-        (Declared(min_bytes=3), b"abc", False, False),
-        (Declared(max_bytes=3), b"abc", False, False),
-        (Declared(max_bytes=3), b"abcd", False, True),
-        (Declared(ends_with=b"}\n"), b"{}\n", False, False),
-        (Declared(ends_with=b"}\n"), b"{}", True, False),
-        (Declared(ends_with=b"}\n"), b"", True, False),
+        (BodyChecks(), b"", False, False),
+        (BodyChecks(min_bytes=3), b"ab", True, False),
+        (BodyChecks(min_bytes=3), b"abc", False, False),
+        (BodyChecks(max_bytes=3), b"abc", False, False),
+        (BodyChecks(max_bytes=3), b"abcd", False, True),
+        (BodyChecks(ends_with=b"}\n"), b"{}\n", False, False),
+        (BodyChecks(ends_with=b"}\n"), b"{}", True, False),
+        (BodyChecks(ends_with=b"}\n"), b"", True, False),
     ],
 )
-def test_bounds_hold_to_the_byte(declared: Declared, body: bytes, short: bool, long: bool) -> None:
+def test_bounds_hold_to_the_byte(declared: BodyChecks, body: bytes, short: bool, long: bool) -> None:
     """Exactly as many bytes as declared are enough, and not too many."""
-    assert (declared.short(body), declared.long(body)) == (short, long)
+    assert (declared.is_too_short(body), declared.is_too_long(body)) == (short, long)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_bounds_hold_to_the_byte(declared: Declared, body: bytes, short: bool, l
 )
 def test_any_end_can_be_recorded(end: str | bytes, text: str) -> None:
     """Control characters and odd bytes are written as inside a JSON string; the record stays readable."""
-    checks = declare(ends_with=end).recorded
+    checks = make_checks(ends_with=end).to_record()
     assert checks.ends_with == text
     record = Record("x", None, None, None, None, transport=Transport(checks=checks))
     assert read_record(encode_record(record), "x") == record
@@ -55,4 +55,4 @@ def test_any_end_can_be_recorded(end: str | bytes, text: str) -> None:
 def test_what_nothing_can_meet_is_refused(bounds: dict[str, int], named: str) -> None:
     """In a sentence that names it."""
     with pytest.raises(UsageError, match=named):
-        declare(**bounds)  # type: ignore[arg-type]
+        make_checks(**bounds)  # type: ignore[arg-type]

@@ -5,28 +5,35 @@ from itertools import permutations, product
 
 import pytest
 
-from freeze_gate.capture.transport.merge import Asked, Call, called, cut, folded, leaves_stump
-from freeze_gate.capture.transport.observer import Outcome
+from freeze_gate.capture.transport.merge import (
+    Call,
+    RequestKey,
+    has_calls,
+    is_truncated,
+    leaves_partial_body,
+    merge_calls,
+)
+from freeze_gate.capture.transport.observer import TransportOutcome
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.record import Record, Sampler, Transport
 
 BLANK = Record("x", None, None, None, None)
-HELD = Call(Outcome(ok=True, status_code=200, bytes_received=6, bytes_declared=6), 1)
-FAILED = Call(Outcome(ok=False, fault="timeout", timed_out=True), 2)
-FAILED_TOO = Call(Outcome(ok=False, fault="http_status", status_code=503), 4)
-REFUSED = Call(Outcome(status_code=401))
+HELD = Call(TransportOutcome(ok=True, status_code=200, bytes_received=6, bytes_declared=6), 1)
+FAILED = Call(TransportOutcome(ok=False, fault="timeout", timed_out=True), 2)
+FAILED_TOO = Call(TransportOutcome(ok=False, fault="http_status", status_code=503), 4)
+REFUSED = Call(TransportOutcome(status_code=401))
 
 
 def _after(*calls: Call) -> Record:
-    ok, transport = folded(None, list(calls))
+    ok, transport = merge_calls(None, list(calls))
     return BLANK._replace(transport_ok=ok, transport=transport)
 
 
 def test_no_call_is_known_of_at_first() -> None:
     """Which is not the same as a call of which nothing is known."""
-    assert folded(None, []) == (None, Transport())
-    assert not called(BLANK)
-    assert called(_after(REFUSED))
+    assert merge_calls(None, []) == (None, Transport())
+    assert not has_calls(BLANK)
+    assert has_calls(_after(REFUSED))
 
 
 @pytest.mark.parametrize("calls", list(product([HELD, FAILED, FAILED_TOO, REFUSED], repeat=3)))
@@ -50,20 +57,20 @@ def test_it_does_not_matter_how_calls_are_spread_over_processes(calls: tuple[Cal
     """Folded one by one into the record on disk, or all at once."""
     record = BLANK
     for call in calls:
-        ok, transport = folded(record, [call])
+        ok, transport = merge_calls(record, [call])
         record = record._replace(transport_ok=ok, transport=transport)
     assert record == _after(*calls)
 
 
 def test_without_a_failed_call_the_sampler_s_is_described() -> None:
     """Whichever of the calls that was."""
-    _, transport = folded(None, [REFUSED, HELD], sampler=1)
+    _, transport = merge_calls(None, [REFUSED, HELD], sampler=1)
     assert transport.status_code == 200
 
 
 def test_retries_that_nobody_counted_leave_the_sum_unknown() -> None:
     """Unknown is not none."""
-    assert folded(None, [HELD, HELD._replace(retries=None)])[1].retry_count is None
+    assert merge_calls(None, [HELD, HELD._replace(retries=None)])[1].retry_count is None
 
 
 @pytest.mark.parametrize(
@@ -84,9 +91,9 @@ def test_only_a_call_that_brought_something_can_leave_a_stump(
     fault: str | None, status: int | None, received: int | None, stump: bool
 ) -> None:
     """A pin cannot come from a call that was not answered."""
-    assert leaves_stump(fault, status, received) is stump
+    assert leaves_partial_body(fault, status, received) is stump
     transport = Transport(fault=fault, status_code=status, bytes_received=received)
-    assert cut(BLANK._replace(transport=transport)) is stump
+    assert is_truncated(BLANK._replace(transport=transport)) is stump
 
 
 @pytest.mark.parametrize(
@@ -101,7 +108,7 @@ def test_only_a_call_that_brought_something_can_leave_a_stump(
 def test_a_request_is_identified_without_its_secrets(url: str) -> None:
     """METHOD SP URL LF BODY, the URL without user, query and fragment."""
     expected = hashlib.sha256(b'POST https://host:8/v1/sample\n{"model": "small-1"}').hexdigest()
-    assert Asked("post", url, b'{"model": "small-1"}').sampler == Sampler("small-1", expected)  # type: ignore[arg-type]
+    assert RequestKey("post", url, b'{"model": "small-1"}').sampler == Sampler("small-1", expected)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +128,12 @@ def test_a_request_is_identified_without_its_secrets(url: str) -> None:
 )
 def test_a_body_that_names_no_model_is_hashed_all_the_same(body: bytes) -> None:
     """Whatever is in it."""
-    sampler = Asked("POST", "http://host/", body).sampler
+    sampler = RequestKey("POST", "http://host/", body).sampler
     assert (sampler.model, sampler.request_sha256) == (None, hashlib.sha256(b"POST http://host/\n" + body).hexdigest())
 
 
 def test_a_body_that_streams_is_not_known_and_never_the_same() -> None:
     """Reading it would use it up."""
-    asked = Asked("POST", "http://host/", None)
+    asked = RequestKey("POST", "http://host/", None)
     assert asked.sampler == Sampler()
-    assert not asked.same(asked)
+    assert not asked.is_repeat_of(asked)

@@ -8,8 +8,8 @@ import pytest
 
 from freeze_gate.capture.bundle.pin import pin_sample
 from freeze_gate.capture.bundle.store import Store
-from freeze_gate.capture.transport.length_checks import Declared
-from freeze_gate.capture.transport.merge import Asked
+from freeze_gate.capture.transport.length_checks import BodyChecks
+from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.capture.transport.observer import Exchange
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.errors import UsageError
@@ -18,8 +18,8 @@ from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Run
 
 RUN = Run(run_id=1, capture_id="a" * 32)
-ASKED = Asked("POST", "http://host/sample", b"{}")
-LANE = Asked("POST", "http://lane/run", b"{}")
+ASKED = RequestKey("POST", "http://host/sample", b"{}")
+LANE = RequestKey("POST", "http://lane/run", b"{}")
 SAMPLE = b"sample"
 
 
@@ -37,24 +37,24 @@ class Told:
         assert not contradictions(record)
         return record
 
-    def begun(self, asked: Asked = ASKED, body: bytes = SAMPLE, declared: int | None = None) -> Exchange:
+    def begun(self, asked: RequestKey = ASKED, body: bytes = SAMPLE, declared: int | None = None) -> Exchange:
         """Begin a call that is answered, and whose body has come as far as `body`."""
         exchange = self.recorder.begin(asked)
-        exchange.answered(200, {"content-length": str(len(body) if declared is None else declared)})
-        exchange.received(body)
+        exchange.on_response(200, {"content-length": str(len(body) if declared is None else declared)})
+        exchange.on_data(body)
         return exchange
 
-    def held(self, asked: Asked = ASKED, body: bytes = SAMPLE) -> None:
+    def held(self, asked: RequestKey = ASKED, body: bytes = SAMPLE) -> None:
         """Let a call hold."""
-        self.begun(asked, body).finished()
+        self.begun(asked, body).on_end()
 
-    def broken(self, asked: Asked = ASKED, body: bytes = b"stu") -> None:
+    def broken(self, asked: RequestKey = ASKED, body: bytes = b"stu") -> None:
         """Let a call break off in its body."""
-        self.begun(asked, body, declared=99).failed("truncated")
+        self.begun(asked, body, declared=99).on_error("truncated")
 
-    def refused(self, asked: Asked = ASKED, status: int = 503) -> None:
+    def refused(self, asked: RequestKey = ASKED, status: int = 503) -> None:
         """Let a call be answered with an error."""
-        self.recorder.begin(asked).answered(status, {})
+        self.recorder.begin(asked).on_response(status, {})
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_broken_call_pins_what_arrived_until_the_user_pins(told: Told) -> None
     """A stump is better than nothing, and gives way to a sample."""
     told.broken()
     assert (_pinned(told), told.record.transport.pin_complete) == (b"stu", False)
-    told.held(Asked("POST", "http://host/again", b"{}"))
+    told.held(RequestKey("POST", "http://host/again", b"{}"))
     told.recorder.pin(SAMPLE)
     assert (_pinned(told), told.record.transport.pin_complete) == (SAMPLE, True)
     assert (told.record.transport_ok, told.record.transport.fault) == (False, "truncated")
@@ -131,7 +131,7 @@ def test_a_part_of_one_of_two_answers_is_not_known_to_be_complete(told: Told) ->
 def test_the_same_request_after_an_attempt_without_a_sample_is_a_retry(told: Told) -> None:
     """The last attempt is the call."""
     told.refused()
-    told.recorder.begin(ASKED).failed("connection")
+    told.recorder.begin(ASKED).on_error("connection")
     told.broken()
     assert (told.record.transport.retry_count, told.record.transport_ok) == (2, False)
     told.held()
@@ -142,7 +142,7 @@ def test_the_same_request_after_an_attempt_without_a_sample_is_a_retry(told: Tol
 def test_the_same_request_after_a_sample_is_a_call_of_its_own(told: Told) -> None:
     """Whether the first was read to its end or left."""
     told.held()
-    told.begun(declared=99).abandoned()
+    told.begun(declared=99).on_close()
     told.refused()
     assert (told.record.transport.retry_count, told.record.transport_ok) == (0, False)
 
@@ -178,7 +178,7 @@ def test_a_stream_that_is_still_read_when_it_is_pinned_is_judged_when_it_ends(to
     exchange = told.begun()
     told.recorder.pin(SAMPLE)
     assert (told.record.transport_ok, told.record.transport.pin_complete) == (None, None)
-    exchange.finished()
+    exchange.on_end()
     assert (told.record.transport_ok, told.record.transport.pin_complete) == (True, True)
 
 
@@ -186,7 +186,7 @@ def test_other_bytes_are_refused_unless_they_may_replace(told: Told) -> None:
     """A second sample needs its own fixture id; the first one's calls stay in the record."""
     told.broken()
     told.recorder.pin(b"one")
-    with pytest.raises(UsageError, match="needs its own fixture id"):
+    with pytest.raises(UsageError, match="use another fixture id"):
         told.recorder.pin(b"two")
     assert _pinned(told) == b"one"
     told.recorder.pin(b"two", replace=True)
@@ -195,7 +195,7 @@ def test_other_bytes_are_refused_unless_they_may_replace(told: Told) -> None:
 
 def test_what_was_declared_holds_for_the_sample_and_not_for_the_lane(store: Store) -> None:
     """It is declared of the sample."""
-    told = Told(store, declared=Declared(min_bytes=6))
+    told = Told(store, checks=BodyChecks(min_bytes=6))
     told.held()
     told.recorder.pin(SAMPLE)
     told.held(LANE, b"ok")
@@ -205,7 +205,7 @@ def test_what_was_declared_holds_for_the_sample_and_not_for_the_lane(store: Stor
 
 def test_a_body_too_short_for_what_was_declared_is_pinned_as_it_is(store: Store) -> None:
     """It came whole and is a stump by the user's own word."""
-    told = Told(store, declared=Declared(min_bytes=7), suffix=".txt")
+    told = Told(store, checks=BodyChecks(min_bytes=7), suffix=".txt")
     told.held()
     assert (told.record.transport.fault, _pinned(told)) == ("length_check", SAMPLE)
     assert str(told.record.fixture_path).endswith(".txt")
@@ -227,7 +227,7 @@ def test_a_call_that_ends_after_another_recorder_wrote_is_still_counted(told: To
     """A fault is not lost between two."""
     exchange = told.begun()
     Told(told.store).held(LANE)
-    exchange.failed("truncated")
+    exchange.on_error("truncated")
     assert (told.record.transport_ok, told.record.transport.fault) == (False, "truncated")
 
 
@@ -245,7 +245,7 @@ def test_the_first_call_recorded_after_a_pin_may_show_that_it_is_a_stump(told: T
     [
         ({"oracle_passed": False}, "an oracle has already run"),
         ({"run": RUN._replace(replay_of="b" * 32)}, "is a replay"),
-        ({"run": RUN._replace(run_id=2)}, "another run's"),
+        ({"run": RUN._replace(run_id=2)}, "another run"),
     ],
 )
 def test_a_record_that_no_call_belongs_to_is_left_alone(told: Told, changed: dict[str, Any], words: str) -> None:
@@ -254,7 +254,7 @@ def test_a_record_that_no_call_belongs_to_is_left_alone(told: Told, changed: dic
     pin = told.store.pin(SAMPLE)
     record = Record("x", pin.sha256, pin.path, None, None, run=RUN)._replace(**changed)
     told.store.write(record)
-    for touch in (lambda: Told(told.store), exchange.finished, lambda: told.recorder.begin(LANE), told.recorder.save):
+    for touch in (lambda: Told(told.store), exchange.on_end, lambda: told.recorder.begin(LANE), told.recorder.save):
         with pytest.raises(UsageError, match=words):
             touch()
     with pytest.raises(UsageError, match=words):
@@ -266,7 +266,7 @@ def test_attempts_that_were_made_out_of_sight_are_counted(told: Told) -> None:
     """By a library below; None where nobody knows how many."""
     exchange = told.recorder.begin(ASKED)
     told.recorder.add_retries(exchange, 2)
-    exchange.failed("connection")
+    exchange.on_error("connection")
     assert told.record.transport.retry_count == 2
     told.recorder.add_retries(exchange, None)
     assert told.recorder.save().transport.retry_count is None
@@ -280,7 +280,7 @@ def test_a_call_that_the_garbage_collector_ends_in_the_middle_of_a_write_is_writ
             self.exchange, self.itself = exchange, self  # a cycle: only the collector finds it
 
         def __del__(self) -> None:
-            self.exchange.failed("truncated")
+            self.exchange.on_error("truncated")
 
     class Collecting(Store):
         def write(self, record: Record) -> None:
@@ -289,7 +289,7 @@ def test_a_call_that_the_garbage_collector_ends_in_the_middle_of_a_write_is_writ
 
     recorder = Recorder(Collecting(told.store.folder), "x", RUN)
     exchange = recorder.begin(ASKED)
-    exchange.answered(200, {"content-length": "9"})
+    exchange.on_response(200, {"content-length": "9"})
     Dropped(exchange)
     recorder.save()
     assert (told.record.transport_ok, told.record.transport.fault) == (False, "truncated")

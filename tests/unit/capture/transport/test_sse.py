@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.capture.transport.sse import ErrorEvents
+from freeze_gate.capture.transport.sse import SseErrorDetector
 
 
 def _seen(*pieces: bytes, ended: bool = True) -> bool:
-    events = ErrorEvents()
+    events = SseErrorDetector()
     for piece in pieces:
         events.feed(piece)
     if ended:
         events.end()
-    return events.seen
+    return events.has_error
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import FreezeGateError, NoVerdictError
-from freeze_gate.github.budget import REAL, Clock
+from freeze_gate.github.wait_budget import REAL, Clock
 from freeze_gate.version import VERSION
 
 COMMANDS: Final = {

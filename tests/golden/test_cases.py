@@ -22,7 +22,7 @@ import pytest
 
 from freeze_gate import cli
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
-from freeze_gate.github.budget import Clock
+from freeze_gate.github.wait_budget import Clock
 from freeze_gate.verdict.table import RULES
 from tests.builders.evidence import TODAY
 from tests.builders.zip import zip_folder

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.github.credential import Token
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
+from freeze_gate.github.session import Token
 from tests.standin import Pretended, Standin
 from tests.support.gate_job import Job
 

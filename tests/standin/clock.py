@@ -2,7 +2,7 @@
 
 import threading
 
-from freeze_gate.github.budget import Clock
+from freeze_gate.github.wait_budget import Clock
 
 
 class Pretended:

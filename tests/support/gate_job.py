@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeze_gate import cli
-from freeze_gate.github.budget import REAL, Clock
+from freeze_gate.github.wait_budget import REAL, Clock
 from freeze_gate.verdict.document_reader import recompute
 from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.record import COMMIT

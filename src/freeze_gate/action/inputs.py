@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.artifacts.select import ATTEMPT, ArtifactSelector
 from freeze_gate.errors import UsageError
-from freeze_gate.github.credential import Token
+from freeze_gate.github.session import Token
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _MAX_QUOTED: Final = 60  # characters of a value in a message

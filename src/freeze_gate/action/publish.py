@@ -13,10 +13,10 @@ from freeze_gate.evidence.bundle import open_pin
 from freeze_gate.evidence.difference import Difference, difference
 from freeze_gate.evidence.side import Pair
 from freeze_gate.evidence.tree import reading
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
 from freeze_gate.github.labels import add_label
-from freeze_gate.github.tickets import Posted as TicketPosted
-from freeze_gate.github.tickets import Ticket, Tracker
+from freeze_gate.github.refresh_tickets import Posted as TicketPosted
+from freeze_gate.github.refresh_tickets import Ticket, Tracker
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.published import PLANNED, PublishReport, TicketLine
 from freeze_gate.report.refresh_ticket import (

@@ -16,8 +16,8 @@ from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.pairing import pair_up
 from freeze_gate.evidence.side import Source
+from freeze_gate.github.client import Api
 from freeze_gate.github.contents import read_file
-from freeze_gate.github.http import Api
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.outputs import build_annotation, build_outputs, describe_unopened, format_bool, format_log_lines

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from freeze_gate.artifacts.select import Candidate
 from freeze_gate.github.artifacts import get_attempt, get_run
-from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
+from freeze_gate.github.errors import ApiError
 
 
 class RunAttempts:

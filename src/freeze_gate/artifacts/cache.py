@@ -10,8 +10,8 @@ from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
 from freeze_gate.evidence.side import Artifact, Source
+from freeze_gate.github.client import Api
 from freeze_gate.github.download import Downloads
-from freeze_gate.github.http import Api
 
 MAX_PARALLEL_DOWNLOADS: Final = 8
 """Enough to hide the latency of a hundred shards, and far below the hundred that GitHub allows."""

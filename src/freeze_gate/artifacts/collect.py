@@ -25,7 +25,7 @@ from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.evidence.side import Artifact, Fault, Other, Source
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
 
 Listings = dict[int, tuple[Artifact, ...]]
 """The artifacts of runs, by the id of the run."""

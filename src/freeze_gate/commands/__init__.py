@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import BinaryIO, NamedTuple, TextIO
 
-from freeze_gate.github.budget import Clock
+from freeze_gate.github.wait_budget import Clock
 
 
 class CommandContext(NamedTuple):

@@ -61,8 +61,8 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.artifacts.cache import ArtifactCache
     from freeze_gate.artifacts.collect import Collector
     from freeze_gate.files import write_file
+    from freeze_gate.github.client import Api
     from freeze_gate.github.download import Downloads
-    from freeze_gate.github.http import Api
     from freeze_gate.report.context import ReportContext
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)

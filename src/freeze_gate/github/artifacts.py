@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.evidence.side import Artifact, Fault
-from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import Api, read
+from freeze_gate.github.client import Api, read
+from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.validation.readers import (
     InvalidValue,
     ObjectReader,

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from freeze_gate.errors import UsageError
-from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import Api, read
+from freeze_gate.github.client import Api, read
+from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.validation.readers import ObjectReader, of_type, one_of, text
 
 _READ: Final = Purpose("read the file on the default branch", "contents: read")

@@ -2,8 +2,8 @@
 
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import PAGE, Api, read
+from freeze_gate.github.client import PAGE, Api, read
+from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.validation.readers import ObjectReader, integer, nullable, of_type, one_of, text
 
 _LIST: Final = Purpose("list the issues", "issues: write")

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import Api, read
+from freeze_gate.github.client import Api, read
+from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.validation.readers import ObjectReader, list_of, of_type
 
 _ADD: Final = Purpose("add the label", "issues: write")

@@ -2,8 +2,8 @@
 
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.github.failure import Purpose
-from freeze_gate.github.http import Api, read
+from freeze_gate.github.client import Api, read
+from freeze_gate.github.errors import Purpose
 from freeze_gate.validation.readers import ObjectReader, integer, list_of, nullable, of_type, one_of, text
 
 _GET: Final = Purpose("describe the pull request", "pull-requests: read")

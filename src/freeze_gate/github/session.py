@@ -1,16 +1,38 @@
 """A session of `requests` that does nothing unasked: no redirect, no password of its own finding, no endless wait."""
 
+import re
 from typing import Final
 
 import requests
 import urllib3
 from requests.auth import AuthBase
 
-from freeze_gate.github.credential import Token
+from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION
 
 TIMEOUT: Final = (10, 30)
 """Seconds to connect, and between two pieces of an answer; GitHub itself gives up after 10."""
+
+
+class Token:
+    """A secret that no text shows. Raises `UsageError` for what cannot be a token."""
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: str) -> None:
+        if not re.fullmatch(r"[!-~]{1,1000}", secret):
+            raise UsageError("github-token: must be one word of plain characters; leave it unset to use the job's own")
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        """Show nothing."""
+        return "***"
+
+    __str__ = __repr__
+
+    def bearer(self) -> str:
+        """Return the value of the `Authorization` header."""
+        return f"Bearer {self._secret}"
 
 
 class _Auth(AuthBase):

@@ -8,8 +8,8 @@ import pytest
 from freeze_gate.action.event import Event, Head
 from freeze_gate.action.pull_request import LabelTarget, find_label_target
 from freeze_gate.evidence.side import Artifact, Source
-from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import Api, Token
+from freeze_gate.github.client import Api, Token
+from freeze_gate.github.errors import ApiError
 from tests.standin import Fault, Standin
 from tests.standin.state import Repository
 

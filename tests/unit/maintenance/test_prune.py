@@ -14,7 +14,7 @@ from freeze_gate.commands import CommandContext, prune
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, encode_record
-from freeze_gate.github.budget import Clock
+from freeze_gate.github.wait_budget import Clock
 from freeze_gate.maintenance.prune import fixture_store
 from freeze_gate.policy.file import read_policy
 

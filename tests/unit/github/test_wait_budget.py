@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.github.budget import Budget
+from freeze_gate.github.wait_budget import Budget
 from tests.standin import Pretended
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from freeze_gate.github.download import checked_link
-from freeze_gate.github.failure import ApiError
+from freeze_gate.github.errors import ApiError
 
 SECRET = "sig=s3cret"
 

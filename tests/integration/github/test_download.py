@@ -14,10 +14,10 @@ import pytest
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.side import Artifact
 from freeze_gate.github.artifacts import list_artifacts
-from freeze_gate.github.credential import Token
+from freeze_gate.github.client import TRIES, Api
 from freeze_gate.github.download import Downloads
-from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import TRIES, Api
+from freeze_gate.github.errors import ApiError
+from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.state import Run
 

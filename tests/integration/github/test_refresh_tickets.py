@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from freeze_gate.github.credential import Token
-from freeze_gate.github.http import Api
-from freeze_gate.github.tickets import Posted, Ticket, Tracker
+from freeze_gate.github.client import Api
+from freeze_gate.github.refresh_tickets import Posted, Ticket, Tracker
+from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.state import Issue, Repository
 

@@ -4,7 +4,8 @@ import pytest
 import requests
 import urllib3
 
-from freeze_gate.github.session import cause
+from freeze_gate.errors import UsageError
+from freeze_gate.github.session import Token, cause
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,23 @@ def test_the_cause_is_said_without_the_error_s_own_text(error: Exception, words:
     """What the library says may hold the whole address; the place is named as the caller knows it."""
     assert cause(error).startswith(words)
     assert cause(error, "the storage").lower().startswith(words.replace("GitHub", "the storage").lower())
+
+
+SECRET = "ghs_0123456789"
+
+
+def test_a_token_shows_nothing_of_itself() -> None:
+    """Neither text nor representation of a token, nor of what holds it, shows the secret."""
+    token = Token(SECRET)
+    shown = f"{token} {token!r} {[token]} {vars(type(token))}"
+    assert SECRET not in shown
+    assert str(token) == "***"
+    assert token.bearer() == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("secret", ["", " ", "two words", "line\nend", "ümlaut", "x" * 1001])
+def test_what_cannot_be_a_token_is_refused(secret: str) -> None:
+    """A token goes into a header: it is one word of plain characters, and the message does not repeat it."""
+    with pytest.raises(UsageError, match="github-token: must be one word") as caught:
+        Token(secret)
+    assert secret.strip() == "" or secret not in str(caught.value)

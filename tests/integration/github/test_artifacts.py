@@ -4,8 +4,8 @@ import pytest
 
 from freeze_gate.evidence.side import Fault as Finding
 from freeze_gate.github.artifacts import LAG, get_artifact, get_attempt, get_run, list_artifacts
-from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
+from freeze_gate.github.errors import ApiError
 from tests.standin import Fault, Pretended, Standin
 from tests.standin.state import Run
 

@@ -5,17 +5,16 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, Self
+from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
 from requests.utils import parse_header_links
 
 from freeze_gate.errors import UsageError
-from freeze_gate.github.address import checked_base, checked_repository, inside
-from freeze_gate.github.budget import REAL, Budget, Clock
-from freeze_gate.github.credential import Token
-from freeze_gate.github.failure import RETRIED, ApiError, Purpose, refusal
-from freeze_gate.github.session import TIMEOUT, Session, cause
+from freeze_gate.github.errors import RETRIED, ApiError, Purpose, refusal
+from freeze_gate.github.session import TIMEOUT, Session, Token, cause
+from freeze_gate.github.wait_budget import REAL, Budget, Clock
 from freeze_gate.validation.readers import InvalidValue, Reader, T
 
 MAX_ANSWER_BYTES: Final = 32 << 20
@@ -32,6 +31,7 @@ MOST_PAGES: Final = 100
 MUTATION_PAUSE: Final = 1.0
 """Seconds between two changes, as GitHub's guide to its secondary limits asks for."""
 
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 _FOLLOWED: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
 
@@ -227,6 +227,40 @@ def read(reader: Reader[T], payload: Any, purpose: Purpose) -> T:
         raise ApiError(
             "shape", f"GitHub's answer is not of the documented shape, asked to {purpose.what}: {error.problems[0]}"
         ) from None
+
+
+def checked_base(base: str) -> str:
+    """Return the address of the API without a slash at its end. Raises `UsageError`."""
+    try:
+        parts = urlsplit(base)
+        sound = _origin(base)[0] in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    if not sound or not re.fullmatch(r"[!-~]+", base) or {"@", "?", "#"} & set(base):
+        raise UsageError("GITHUB_API_URL: must be the address of GitHub's API, such as https://api.github.com")
+    return base.rstrip("/")
+
+
+def checked_repository(repository: str) -> str:
+    """Return `owner/name` as it is. Raises `UsageError`."""
+    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
+        raise UsageError("GITHUB_REPOSITORY: must be owner/name")
+    return repository
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port of a URL. Raises `ValueError` for what is none."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def inside(root: str, location: str) -> str | None:
+    """Return the absolute URL that a server leads to from `root`; None for what leads nowhere or to another server."""
+    try:
+        url = urljoin(root, location)
+        return url if location and _origin(url) == _origin(root) else None
+    except ValueError:
+        return None
 
 
 def _next_page(answer: Answer) -> str | None:

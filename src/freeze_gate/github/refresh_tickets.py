@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
+from freeze_gate.github.errors import ApiError
 from freeze_gate.github.issues import (
     Issue,
     close_as_duplicate,

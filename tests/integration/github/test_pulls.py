@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
-from freeze_gate.github.credential import Token
-from freeze_gate.github.failure import ApiError
-from freeze_gate.github.http import Api
+from freeze_gate.github.client import Api
+from freeze_gate.github.errors import ApiError
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.pulls import get_pull, open_pulls_of_branch, pulls_of_commit
+from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.state import Repository
 

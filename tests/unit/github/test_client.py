@@ -3,9 +3,9 @@
 import pytest
 
 from freeze_gate.errors import UsageError
-from freeze_gate.github.credential import Token
-from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import Api, read
+from freeze_gate.github.client import Api, read
+from freeze_gate.github.errors import ApiError, Purpose
+from freeze_gate.github.session import Token
 from freeze_gate.validation.readers import integer
 
 SECRET = "ghs_0123456789"

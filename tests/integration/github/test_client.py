@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from freeze_gate.github.artifacts import get_artifact, get_attempt, get_run, list_artifacts
+from freeze_gate.github.client import ANSWER_SECONDS, MUTATION_PAUSE, TRIES, Api
 from freeze_gate.github.contents import read_file
-from freeze_gate.github.credential import Token
-from freeze_gate.github.failure import ApiError, Purpose
-from freeze_gate.github.http import ANSWER_SECONDS, MUTATION_PAUSE, TRIES, Api
+from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.github.issues import create_issue, edit_body, get_issue, labelled_issues, newest_issues
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.pulls import get_pull, open_pulls_of_branch, pulls_of_commit
+from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 
 REPOSITORY = "octo-org/widgets"

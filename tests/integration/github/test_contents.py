@@ -3,9 +3,9 @@
 import pytest
 
 from freeze_gate.errors import UsageError
+from freeze_gate.github.client import Api
 from freeze_gate.github.contents import read_file
-from freeze_gate.github.credential import Token
-from freeze_gate.github.http import Api
+from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.serializers import blob_sha
 from tests.standin.state import Repository

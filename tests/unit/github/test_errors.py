@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.github.failure import Purpose, refusal
+from freeze_gate.github.errors import Purpose, refusal
 
 PURPOSE = Purpose("add the label", "issues: write")
 NOW = 1_796_000_000.0

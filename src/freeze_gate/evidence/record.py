@@ -1,7 +1,7 @@
 """What one run says about one fixture: the format `freeze-gate/record/1`.
 
-The only place that knows the format: the capture side writes records with `encode_record`, the gate reads them with
-`read_record`. A record is a claim. What it claims is compared with the pinned bytes and with GitHub in `checks`.
+This module alone knows the format: the capture side writes records with `encode_record`, the gate reads them with
+`read_record`. A record is a claim; `checks` compares it with the pinned bytes and with GitHub's metadata.
 """
 
 import json
@@ -24,14 +24,14 @@ from freeze_gate.validation.strict_json import read_json
 
 SCHEMA: Final = "freeze-gate/record/1"
 MAX_RECORD_BYTES: Final = 64 * 1024
-"""A record is a page of facts; anything larger is not one, and 10,000 of them must fit into memory one by one."""
+"""A record is a page of facts. Anything larger is not a record."""
 
 FIXTURE_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 TRANSPORT_FAULTS: Final = ("timeout", "connection", "truncated", "length_check", "stream_error", "http_status")
 ORACLE_OUTCOMES: Final = ("passed", "failed", "crashed", "timed_out", "not_run")
 VERDICT_OF_OUTCOME: Final = {"passed": True, "failed": False, "crashed": False, "timed_out": False, "not_run": None}
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429, *range(500, 600)})
-"""The statuses that say something about the harness; any other refusal says something about the request."""
+"""The statuses that can be a fault of the harness. Any other one is an answer to the request."""
 
 _DEPTH: Final = 3  # the record, its transport, the transport's checks
 
@@ -45,7 +45,7 @@ class LengthChecks(NamedTuple):
 
 
 class Transport(NamedTuple):
-    """What the HTTP client saw, over every call that the harness made for the fixture. None is unknown."""
+    """What the HTTP client saw, over all calls that the harness made for the fixture. None means unknown."""
 
     status_code: int | None = None
     timed_out: bool | None = None
@@ -58,7 +58,7 @@ class Transport(NamedTuple):
 
 
 class Oracle(NamedTuple):
-    """How the oracle ended. None is unknown."""
+    """How the oracle ended. None means unknown."""
 
     outcome: str | None = None
     exit_code: int | None = None
@@ -70,7 +70,7 @@ class Oracle(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Which run wrote the record. None is unknown."""
+    """Which run wrote the record. None means unknown."""
 
     repository: str | None = None
     run_id: int | None = None
@@ -83,14 +83,14 @@ class Run(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """What was asked of which model; explains a drift and never changes a class."""
+    """Which model was asked for what. It explains a drift and never changes a class."""
 
     model: str | None = None
     request_sha256: Sha256 | None = None
 
 
 class Record(NamedTuple):
-    """One run's claim about one fixture id, well-formed; whether it contradicts itself, `contradictions` says."""
+    """One run's claim about one fixture id. `contradictions` finds claims that exclude each other."""
 
     fixture_id: str
     fixture_sha256: Sha256 | None
@@ -230,7 +230,7 @@ def consistency_problems(record: Record, stem: str | None) -> list[Problem]:
 
 
 def to_dict(value: Any) -> Any:
-    """Turn nested named tuples into nested mappings, field by field, for JSON."""
+    """Convert nested named tuples to nested dicts and lists, for JSON."""
     if hasattr(value, "_asdict"):
         return {name: to_dict(item) for name, item in value._asdict().items()}
     if isinstance(value, tuple):

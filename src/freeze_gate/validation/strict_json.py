@@ -1,4 +1,4 @@
-"""JSON as this project reads it: one meaning or none."""
+"""JSON as this project reads it: with exactly one meaning, or not at all."""
 
 import json
 from math import isinf
@@ -41,10 +41,10 @@ def read_json(payload: bytes, *, depth: int) -> Any:
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise InvalidJson("gives a key twice")
-    return found
+    return members
 
 
 def _finite(text: str) -> float:
@@ -64,7 +64,7 @@ _DECODER: Final = json.JSONDecoder(
 
 
 def _walk(value: Any, depth: int, strings: list[str]) -> None:
-    """Measure the nesting and collect every string, unknown keys too: what is ignored is still refused if it is odd."""
+    """Limit the nesting and collect every string, also of unknown keys, whose control characters are refused too."""
     if depth == 0:
         raise InvalidJson("is nested too deeply")
     if type(value) is dict:

@@ -83,8 +83,6 @@ def read_yaml(payload: bytes) -> YamlDocument:
     composer = _Composer(text)
     try:
         root = composer.get_single_node()
-    except _TooMuch as error:
-        return _unreadable(error.line, str(error))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         return _unreadable(mark.line + 1 if mark else 1, _explain(error, text))
@@ -102,12 +100,8 @@ def _unreadable(line: int, message: str) -> YamlDocument:
     return YamlDocument(None, {"": 1}, [YamlProblem(line, "", message)])
 
 
-class _TooMuch(Exception):
-    """The file is too deep or too large, from `line` on."""
-
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(message)
-        self.line = line
+class _TooMuch(yaml.MarkedYAMLError):
+    """The file is too deep or too large."""
 
 
 class _Composer(yaml.SafeLoader):
@@ -121,18 +115,19 @@ class _Composer(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs leave it out
-        line = event.start_mark.line + 1
+        mark: yaml.Mark = event.start_mark
         self._count += 1
         if self._count > NODES:
-            raise _TooMuch(line, f"holds over {NODES} values")
+            raise _TooMuch(problem=f"holds over {NODES} values", problem_mark=mark)
         if isinstance(event, AliasEvent):
             self.get_event()  # type: ignore[no-untyped-call]  # as above
             alias = yaml.ScalarNode("", "")
-            alias.start_mark = event.start_mark
+            alias.start_mark = mark
             self.refusals[alias].append("is an alias; write the value out")
             return alias
         if isinstance(event, CollectionStartEvent) and self._depth == DEPTH:
-            raise _TooMuch(line, f"is nested too deeply; {DEPTH} levels are allowed")
+            message = f"is nested too deeply; {DEPTH} levels are allowed"
+            raise _TooMuch(problem=message, problem_mark=mark)
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -178,16 +173,13 @@ class _Converter:
 
     def _key(self, node: yaml.Node, path: str) -> str | None:
         """Return a key that is a plain name, so that every path can be shown as it is."""
-        if self._refusals[node]:
-            for refusal in self._refusals[node]:
-                self._add_problem(node, join_path(path, "?"), refusal)
-            return None
-        if isinstance(node, yaml.ScalarNode) and _KEY.fullmatch(node.value):
+        refusals = self._refusals[node]
+        if not refusals and isinstance(node, yaml.ScalarNode) and _KEY.fullmatch(node.value):
             return str(node.value)
         if node.value == "<<" and _is_plain(node):
-            self._add_problem(node, path, "has a merge key; write the values out")
-        else:
-            self._add_problem(node, path, "has a key that is no plain name; letters, digits, _ and - are allowed")
+            refusals = ["has a merge key; write the values out"]
+        for refusal in refusals or ["has a key that is not a plain name; letters, digits, _ and - are allowed"]:
+            self._add_problem(node, path, refusal)
         return None
 
     def _add_problem(self, node: yaml.Node, path: str, message: str) -> None:
@@ -199,8 +191,10 @@ def _is_plain(node: yaml.Node) -> bool:
 
 
 def _explain(error: yaml.MarkedYAMLError, text: str) -> str:
-    """Explain what PyYAML found: the usual slips with a cure, else in its own words where they quote nothing odd."""
+    """Explain what PyYAML found: the usual mistakes with a cure, others in its own words if those are safe."""
     mark, problem = error.problem_mark, error.problem or ""
+    if isinstance(error, _TooMuch):
+        return problem
     if problem == "but found another document":
         return "starts a second document; one is allowed"
     if mark and problem.startswith("found character"):

@@ -173,7 +173,7 @@ RUNS: dict[str, Side] = {
 
 @pytest.mark.parametrize("given", RUNS.values(), ids=RUNS)
 def test_in_the_gate_a_record_must_name_the_run_of_its_artifact(given: Side) -> None:
-    """P25: on either side; offline nobody knows better."""
+    """On either side; offline there is nothing to compare with."""
     assert failed(Pair("a", given, B), GATE) == [("run-mismatch", BOTH)]
     assert failed(Pair("a", B, given), GATE) == [("run-mismatch", BOTH)]
     assert failed(Pair("a", given, B)) == []
@@ -264,7 +264,7 @@ FLAKE: dict[str, tuple[Pair, CheckContext, list[tuple[str, str]]]] = {
 def test_a_flake_check_fails_on_what_it_is_about(
     given: Pair, context: CheckContext, expected: list[tuple[str, str]]
 ) -> None:
-    """P21 to P24."""
+    """And on nothing else."""
     assert [(finding.check, finding.side) for finding in run_checks(FLAKE_CHECKS, given, context)] == expected
 
 

@@ -43,7 +43,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("facts", "path"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
 def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], path: str) -> None:
-    """P11, P27: one is enough."""
+    """One is enough to make the record unusable."""
     assert [problem.path for problem in contradictions(SOUND._replace(**facts))] == [path]
 
 

@@ -73,7 +73,7 @@ def test_the_six_first_keys_are_enough() -> None:
 
 
 def test_layout_and_a_byte_order_mark_have_no_effect() -> None:
-    """P9 and P19: the record's own bytes may look as they like."""
+    """The layout of a record's own bytes does not matter."""
     mapping = make_mapping()
     plain = read_record(encoded(mapping), ID)
     turned = dict(reversed(mapping.items()))
@@ -84,13 +84,13 @@ def test_layout_and_a_byte_order_mark_have_no_effect() -> None:
 @pytest.mark.parametrize("key", ["oracle_passed", "transport_ok"])
 @pytest.mark.parametrize("odd", ["false", "False", "no", "true", "", 0, 1, 0.0, [], {}])
 def test_a_verdict_is_exactly_true_false_or_null(key: str, odd: Any) -> None:
-    """P1: read loosely, it would be a flake."""
+    """Read loosely, it would be a flake."""
     assert problems({**make_mapping(), key: odd}) == [f"{key}: must be true or false"]
 
 
 @pytest.mark.parametrize("odd", [X.upper(), f"sha256:{X}", f"{X} ", X[:63], f"{X}0", "", 5, "g" * 64])
 def test_a_digest_is_never_repaired(odd: Any) -> None:
-    """P7, and P5: an empty digest is invalid, not missing."""
+    """An empty digest is invalid, not missing."""
     for mapping in (
         {**make_mapping(), "fixture_sha256": odd},
         make_mapping(oracle={"fixture_sha256": odd}),
@@ -187,7 +187,7 @@ def test_all_problems_are_named_at_once() -> None:
     ],
 )
 def test_what_is_no_record_is_refused_as_a_whole(payload: bytes, words: str) -> None:
-    """P10, G8: with one sentence that quotes nothing of it."""
+    """With one sentence that quotes nothing of it."""
     assert problems(payload) == [words]
 
 

@@ -114,7 +114,7 @@ def test_a_freeze_mutes_a_flake_for_its_days() -> None:
 
 
 def test_a_freeze_without_a_passing_oracle_is_never_active() -> None:
-    """P20: nothing shows that the patch works."""
+    """Nothing shows that the patch works."""
     result = evaluate(make_case(UNPROVEN, policy=FROZEN))
     assert (result.failure_class, result.freeze_allowed, result.exit_code) == ("harness_flake", True, 1)
     assert result.verdict.freeze_status
@@ -139,7 +139,7 @@ def test_a_policy_that_cannot_be_used_counts_every_requirement() -> None:
 
 
 def test_another_attempts_fail_takes_the_flake_of_its_fixture_back() -> None:
-    """P24."""
+    """A fail of another attempt is not undone by a rerun that passed."""
     fail = Other("sorted-patch", make_side(3, oracle=False))
     assert evaluate(make_case(FLAKE, other_attempts=(fail,))).reason == "earlier-fail"
     assert evaluate(make_case(FLAKE, other_attempts=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"

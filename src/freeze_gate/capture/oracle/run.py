@@ -164,8 +164,8 @@ def _write_result(
     oracle = from_exit_status(result.exit_status)
     exit_code = oracle.exit_code or 0
     with store.locked():
-        tampering = _tampering(store, record, provisional, digest_after)
-        if tampering:
+        remarks = _tampering(store, record, provisional, digest_after)
+        if remarks:
             exit_code = max(1, exit_code)
             if oracle.outcome == "passed":
                 oracle = oracle._replace(outcome="failed")
@@ -177,7 +177,11 @@ def _write_result(
         )
         final = merge_run(record, oracle)
         store.write(final)
-    return OracleRun(exit_code, final, (*tampering, *_remarks(result)))
+    if result.egress_attempts:
+        remarks.append(f"{result.egress_attempts} network attempts were blocked; this run cannot justify a freeze")
+    if result.survivors:
+        remarks.append(f"{result.survivors} processes with another user's rights could not be killed")
+    return OracleRun(exit_code, final, tuple(remarks))
 
 
 def _tampering(store: Store, record: Record, provisional: Record, digest_after: Sha256 | None) -> list[str]:
@@ -202,12 +206,3 @@ def _clear_path(file: Path) -> None:
             path.unlink(missing_ok=True)
     if file.is_dir():
         shutil.rmtree(file)
-
-
-def _remarks(result: SandboxResult) -> list[str]:
-    remarks = []
-    if result.egress_attempts:
-        remarks.append(f"{result.egress_attempts} network attempts were blocked; this run cannot justify a freeze")
-    if result.survivors:
-        remarks.append(f"{result.survivors} processes with another user's rights could not be killed")
-    return remarks

@@ -46,7 +46,16 @@ def _child_main(
 ) -> NoReturn:
     status = COMMAND_NOT_EXECUTABLE
     try:
-        _set_up_process(request, caller, streams)
+        os.setsid()  # no controlling terminal, and Ctrl-C reaches only the launcher
+        for target, stream in enumerate(streams):
+            os.dup2(stream, target)
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        os.umask(request.umask)
+        if request.isolation is not None:
+            drop_privileges(caller.uid, caller.gid, request.groups, user_namespace=request.isolation.user_namespace)
+        with setup_step(f"entering {request.folder}"):
+            os.chdir(request.folder)
         os.write(ready_write, b"[]")
         os.close(ready_write)
         if os.read(start_read, 1):
@@ -55,19 +64,6 @@ def _child_main(
         os.write(ready_write, json.dumps([error.step, error.cause]).encode())
     finally:
         os._exit(status)
-
-
-def _set_up_process(request: SandboxRequest, caller: PeerCredentials, streams: Sequence[int]) -> None:
-    os.setsid()  # no controlling terminal, and Ctrl-C reaches only the launcher
-    for target, stream in enumerate(streams):
-        os.dup2(stream, target)
-    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    os.umask(request.umask)
-    if request.isolation is not None:
-        drop_privileges(caller.uid, caller.gid, request.groups, user_namespace=request.isolation.user_namespace)
-    with setup_step(f"entering {request.folder}"):
-        os.chdir(request.folder)
 
 
 def _run(request: SandboxRequest) -> int:

@@ -113,8 +113,17 @@ def _start(method: Method, request: SandboxRequest) -> SandboxProcess:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, tempfile.TemporaryFile() as stderr:
         listener.bind("")  # the kernel chooses an abstract name: nothing on disk to clean up
         listener.listen(1)
+        address = listener.getsockname().hex()
         with setup_step("starting"):
-            process = _spawn(method, listener.getsockname(), request.environ, stderr)
+            process = subprocess.Popen(  # noqa: S603 - the arguments are this module's own
+                [*method.prefix, sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, _PACKAGE_FOLDER, address],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                cwd="/",
+                env={key: request.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in request.environ},
+                start_new_session=True,  # neither the supervisor nor sudo gets the terminal or Ctrl-C
+            )
         try:
             with contextlib.ExitStack() as cleanup:
                 cleanup.callback(_wait, process)
@@ -126,19 +135,6 @@ def _start(method: Method, request: SandboxRequest) -> SandboxProcess:
         except ConnectionLost:
             raise SetupError("starting", _stderr_tail(stderr)) from None
     return SandboxProcess(process, channel, request)
-
-
-def _spawn(method: Method, address: bytes, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a supervisor in a session of its own, so that neither it nor sudo gets the terminal or Ctrl-C."""
-    return subprocess.Popen(  # noqa: S603 - the arguments are this module's own
-        [*method.prefix, sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, _PACKAGE_FOLDER, address.hex()],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=stderr,
-        cwd="/",
-        env={key: environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in environ},
-        start_new_session=True,
-    )
 
 
 def _accept(listener: socket.socket, process: subprocess.Popen[bytes], method: Method) -> Channel:

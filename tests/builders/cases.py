@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Final
 
-from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.models import Case
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, UNPROVEN, Y, make_case, make_pair, make_side

@@ -4,8 +4,8 @@ from datetime import date
 from typing import Any, Final
 
 from freeze_gate.evidence.digest import Observed, Sha256
+from freeze_gate.evidence.models import Artifact, Pair, Side, Source
 from freeze_gate.evidence.record import LengthChecks, Sampler
-from freeze_gate.evidence.side import Artifact, Pair, Side, Source
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.context import ReportContext
 from freeze_gate.verdict.models import Case

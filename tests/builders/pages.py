@@ -1,6 +1,6 @@
 """Every page that the reports can write: a summary for each kind of verdict, a ticket, and what was posted."""
 
-from freeze_gate.evidence.difference import Difference
+from freeze_gate.evidence.diff import Difference
 from freeze_gate.report.published import PLANNED, PublishReport, TicketLine, render_published
 from freeze_gate.report.refresh_ticket import Drift, render_ticket
 from freeze_gate.report.summary import render_no_verdict_summary, render_summary

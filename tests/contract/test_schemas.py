@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
+from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
 from freeze_gate.evidence.record import InvalidRecord, Record, encode_record, read_record
-from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.verdict.document import encode

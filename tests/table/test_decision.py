@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from freeze_gate import FailureClass, RunRecord, classify, freeze_allowed
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, CheckContext, run_checks
-from freeze_gate.evidence.side import Fault, Other, Pair, Side
+from freeze_gate.evidence.models import Fault, Other, Pair, Side
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN, Verdict

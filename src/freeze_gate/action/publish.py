@@ -9,10 +9,10 @@ from freeze_gate.action.pull_request import LabelTarget
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
+from freeze_gate.evidence.archive.base import reading
 from freeze_gate.evidence.bundle import open_pin
-from freeze_gate.evidence.difference import Difference, difference
-from freeze_gate.evidence.side import Pair
-from freeze_gate.evidence.tree import reading
+from freeze_gate.evidence.diff import Difference, difference
+from freeze_gate.evidence.models import Pair
 from freeze_gate.github.client import Api
 from freeze_gate.github.labels import add_label
 from freeze_gate.github.refresh_tickets import Posted as TicketPosted

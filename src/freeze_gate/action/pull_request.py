@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from freeze_gate.action.event import Event, Head
-from freeze_gate.evidence.side import Artifact, Source
+from freeze_gate.evidence.models import Artifact, Source
 from freeze_gate.github.client import Api
 from freeze_gate.github.pulls import Pull, get_pull, open_pulls_of_branch, pulls_of_commit
 

@@ -14,8 +14,8 @@ from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.artifacts.collect import CollectedEvidence, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.evidence.limits import Limits
+from freeze_gate.evidence.models import Source
 from freeze_gate.evidence.pairing import pair_up
-from freeze_gate.evidence.side import Source
 from freeze_gate.github.client import Api
 from freeze_gate.github.contents import read_file
 from freeze_gate.policy.freezes import PolicyReading

@@ -9,7 +9,7 @@ from typing import Final
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
-from freeze_gate.evidence.side import Artifact, Source
+from freeze_gate.evidence.models import Artifact, Source
 from freeze_gate.github.client import Api
 from freeze_gate.github.download import Downloads
 

@@ -22,8 +22,8 @@ from freeze_gate.artifacts.select import (
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.checks import FIRST, RERUN
+from freeze_gate.evidence.models import Artifact, Fault, Other, Source
 from freeze_gate.evidence.pairing import Shown, gather
-from freeze_gate.evidence.side import Artifact, Fault, Other, Source
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.client import Api
 

@@ -16,8 +16,8 @@ from freeze_gate.artifacts.attempts import RunAttempts
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.artifacts.select import Candidate, CandidateGroup, Selection, attempt_in_name
 from freeze_gate.evidence.bundle import SourceRecords
+from freeze_gate.evidence.models import Artifact, Other, Side
 from freeze_gate.evidence.pairing import gather
-from freeze_gate.evidence.side import Artifact, Other, Side
 
 
 class UnopenedArtifacts(NamedTuple):

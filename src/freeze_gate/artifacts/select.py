@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.checks import FIRST, RERUN
-from freeze_gate.evidence.side import Artifact, Fault
+from freeze_gate.evidence.models import Artifact, Fault
 
 ATTEMPT: Final = "{attempt}"
 """Stands for the number of an attempt in the name of an artifact."""

@@ -9,8 +9,8 @@ from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
+from freeze_gate.evidence.models import Fault, Source
 from freeze_gate.evidence.pairing import gather, pair_up
-from freeze_gate.evidence.side import Fault, Source
 from freeze_gate.files import write_file
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.advice import explain

@@ -11,7 +11,7 @@ from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.side import Pair, Side, Source
+from freeze_gate.evidence.models import Pair, Side, Source
 from freeze_gate.report.escape import escape_log
 from freeze_gate.verdict.attestation import statement
 from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute

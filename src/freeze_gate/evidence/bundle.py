@@ -7,10 +7,10 @@ from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.archive import open_tree
+from freeze_gate.evidence.archive.base import ArchiveError, RecordBudget, Tree, reading
 from freeze_gate.evidence.digest import Observed, Sha256, observe
+from freeze_gate.evidence.models import Fault, Side, Source
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, read_record
-from freeze_gate.evidence.side import Fault, Side, Source
-from freeze_gate.evidence.tree import ArchiveError, RecordBudget, Tree, reading
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _MAX_ID: Final = 128

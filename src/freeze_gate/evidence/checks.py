@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.evidence.record import Run
-from freeze_gate.evidence.side import Pair, Side
 
 FIRST: Final = "first"
 RERUN: Final = "rerun"

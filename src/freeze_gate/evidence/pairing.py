@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.bundle import SourceRecords
-from freeze_gate.evidence.side import Fault, Pair, Side, Source
+from freeze_gate.evidence.models import Fault, Pair, Side, Source
 
 _GLOB: Final = frozenset("*?[")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.evidence.side import Artifact, Fault
+from freeze_gate.evidence.models import Artifact, Fault
 from freeze_gate.github.client import Api, read
 from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.validation.readers import (

@@ -11,7 +11,7 @@ import urllib3
 
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.digest import CHUNK, Sha256
-from freeze_gate.evidence.side import Artifact, Fault
+from freeze_gate.evidence.models import Artifact, Fault
 from freeze_gate.github.client import TRIES, Api
 from freeze_gate.github.errors import ApiError, Purpose
 from freeze_gate.github.session import TIMEOUT, Session, cause

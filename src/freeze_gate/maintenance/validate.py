@@ -7,9 +7,11 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
+from freeze_gate.evidence.archive.base import reading
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, CheckContext
 from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.models import Fault, Side, Source
 from freeze_gate.evidence.pairing import one_of
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
@@ -18,8 +20,6 @@ from freeze_gate.evidence.record import (
     read_record,
     unknown_keys,
 )
-from freeze_gate.evidence.side import Fault, Side, Source
-from freeze_gate.evidence.tree import reading
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import expiry_notice, is_too_long
 from freeze_gate.verdict.document import MAX_BYTES

@@ -3,7 +3,7 @@
 from typing import Final
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
-from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.models import Pair
 from freeze_gate.verdict.models import Case, Result, Verdict
 
 _SIDES: Final = {"first": "the first run: ", "rerun": "the rerun: ", "pair": ""}

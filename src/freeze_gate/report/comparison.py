@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.evidence.record import Record
-from freeze_gate.evidence.side import Pair, Side
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_span, escape_markdown, markdown_link
 from freeze_gate.report.markdown import format_table

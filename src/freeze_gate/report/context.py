@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from freeze_gate.evidence.side import Side
+from freeze_gate.evidence.models import Side
 from freeze_gate.report.escape import code_span, markdown_link
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
-from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.models import Pair
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.advice import has_passing_oracle
 from freeze_gate.report.context import ReportContext

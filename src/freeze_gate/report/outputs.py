@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from freeze_gate.evidence.abbreviation import abbreviate
-from freeze_gate.evidence.side import Artifact
+from freeze_gate.evidence.models import Artifact
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import escape_line
 from freeze_gate.report.published import PublishReport

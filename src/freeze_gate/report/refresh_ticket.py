@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final, NamedTuple
 
-from freeze_gate.evidence.difference import Difference
-from freeze_gate.evidence.side import Pair, Side
+from freeze_gate.evidence.diff import Difference
+from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.report.comparison import format_number, render_comparison
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_block, code_span, escape_line

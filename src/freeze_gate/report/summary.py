@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from freeze_gate.evidence.side import Other
+from freeze_gate.evidence.models import Other
 from freeze_gate.report.advice import advise, describe_finding, explain
 from freeze_gate.report.comparison import render_comparison
 from freeze_gate.report.context import ReportContext

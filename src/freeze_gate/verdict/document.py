@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from freeze_gate.errors import FreezeGateError
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, checks_of_version
-from freeze_gate.evidence.side import Pair, Side, Source
+from freeze_gate.evidence.models import Pair, Side, Source
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.version import RULES_VERSION, VERSION
 

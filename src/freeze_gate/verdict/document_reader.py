@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS
 from freeze_gate.evidence.digest import Sha256
+from freeze_gate.evidence.models import Artifact, Fault, Other, Pair, Side, Source
 from freeze_gate.evidence.record import RECORD, Record, consistency_problems
-from freeze_gate.evidence.side import Artifact, Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading
 from freeze_gate.validation.readers import (
     InvalidValue,

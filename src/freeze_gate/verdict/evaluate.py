@@ -14,7 +14,7 @@ from freeze_gate.evidence.checks import (
     checks_of_version,
     run_checks,
 )
-from freeze_gate.evidence.side import Pair, Side
+from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.policy.freezes import FreezeStatus, freeze_status
 from freeze_gate.verdict.models import GREEN, Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass, RunRecord, freeze_allowed, match_rule

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from freeze_gate.evidence.checks import Finding
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.limits import Limits
-from freeze_gate.evidence.side import Other, Pair
+from freeze_gate.evidence.models import Other, Pair
 from freeze_gate.policy.freezes import ACTIVE, NOT_ASKED, FreezeStatus, PolicyReading
 from freeze_gate.verdict.table import FailureClass
 

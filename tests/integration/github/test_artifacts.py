@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.evidence.side import Fault as Finding
+from freeze_gate.evidence.models import Fault as Finding
 from freeze_gate.github.artifacts import LAG, get_artifact, get_attempt, get_run, list_artifacts
 from freeze_gate.github.client import Api
 from freeze_gate.github.errors import ApiError

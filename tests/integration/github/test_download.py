@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.evidence.side import Artifact
+from freeze_gate.evidence.models import Artifact
 from freeze_gate.github.artifacts import list_artifacts
 from freeze_gate.github.client import TRIES, Api
 from freeze_gate.github.download import Downloads

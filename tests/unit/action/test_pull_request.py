@@ -7,7 +7,7 @@ import pytest
 
 from freeze_gate.action.event import Event, Head
 from freeze_gate.action.pull_request import LabelTarget, find_label_target
-from freeze_gate.evidence.side import Artifact, Source
+from freeze_gate.evidence.models import Artifact, Source
 from freeze_gate.github.client import Api, Token
 from freeze_gate.github.errors import ApiError
 from tests.standin import Fault, Standin

@@ -16,7 +16,7 @@ from freeze_gate.artifacts.select import (
     select,
 )
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.side import Artifact
+from freeze_gate.evidence.models import Artifact
 
 BOTH = ("first", "rerun")
 

@@ -16,8 +16,8 @@ from freeze_gate.evidence.checks import (
     run_checks,
 )
 from freeze_gate.evidence.digest import Observed
+from freeze_gate.evidence.models import Fault, Pair, Side
 from freeze_gate.evidence.record import Oracle, Run, Transport
-from freeze_gate.evidence.side import Fault, Pair, Side
 from tests.builders.evidence import X, Y, make_pair, make_side
 
 GATE = CheckContext(github_metadata=True, repository="octo-org/widgets")

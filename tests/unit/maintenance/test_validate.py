@@ -13,8 +13,8 @@ import pytest
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext, check
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.models import Pair, Side, Source
 from freeze_gate.evidence.record import Record, encode_record
-from freeze_gate.evidence.side import Pair, Side, Source
 from freeze_gate.github.wait_budget import Clock
 from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import evaluate

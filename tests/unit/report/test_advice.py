@@ -3,7 +3,7 @@
 import pytest
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
-from freeze_gate.evidence.side import Fault, Pair, Side, Source
+from freeze_gate.evidence.models import Fault, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.advice import EXPLANATIONS, NEXT_STEPS, advise, describe_finding, explain
 from freeze_gate.verdict.evaluate import evaluate

@@ -2,8 +2,8 @@
 
 import pytest
 
+from freeze_gate.evidence.models import Fault, Pair, Side, Source
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport
-from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from freeze_gate.report.comparison import render_comparison
 from tests.builders.evidence import CONTEXT, X, Y, make_pair, make_side
 

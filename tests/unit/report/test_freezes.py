@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.models import Pair
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.report.freezes import render_freezes
 from freeze_gate.verdict.evaluate import evaluate

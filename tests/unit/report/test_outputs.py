@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.models import Pair
 from freeze_gate.report.outputs import FAIL_CLOSED_LINES, format_four_lines
 from freeze_gate.verdict.evaluate import evaluate
 from tests.builders.evidence import DRIFT, FLAKE, MISS, SPLIT, X, make_case, make_pair, make_side

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.difference import Difference, difference
-from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.diff import Difference, difference
+from freeze_gate.evidence.models import Pair
 from freeze_gate.report.refresh_ticket import (
     MAX_CHARACTERS,
     MAX_SIGHTINGS,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.outputs import FAIL_CLOSED_LINES, format_four_lines
 from freeze_gate.report.published import MAX_BYTES as POSTED_BYTES

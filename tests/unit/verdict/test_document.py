@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.document import Header, TooLargeError, encode
 from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute

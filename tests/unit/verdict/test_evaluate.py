@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Observed
-from freeze_gate.evidence.side import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.evidence.side import Pair
+from freeze_gate.evidence.models import Pair
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.plan import MAX_TICKETS, Plan, plan

@@ -8,11 +8,11 @@ from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample
 from freeze_gate.capture.transport.merge import has_calls
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
+from freeze_gate.evidence.archive.base import reading
 from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import CHUNK
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, Run, read_record
-from freeze_gate.evidence.tree import reading
 
 _CURE: Final = "download the first run's artifact, and name its folder or zip"
 

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final, NamedTuple, Protocol
 from zipfile import BadZipFile
 
 from freeze_gate.evidence.limits import Limits
-from freeze_gate.evidence.side import Fault
+from freeze_gate.evidence.models import Fault
 
 LIMITS: Final = Limits()
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import IO, BinaryIO, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from freeze_gate.evidence.tree import ArchiveError, Weight, limit_count, odd, relative
+from freeze_gate.evidence.archive.base import ArchiveError, Weight, limit_count, odd, relative
 
 _END: Final = struct.Struct("<4s4H2LH")
 _END64_LOCATOR: Final = struct.Struct("<4sLQL")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence import tree
-from freeze_gate.evidence.archive import ArchiveError, open_tree
-from freeze_gate.evidence.side import Fault
-from freeze_gate.evidence.tree import is_record, reading
+from freeze_gate.evidence.archive import ArchiveError, base, open_tree
+from freeze_gate.evidence.archive.base import is_record, reading
+from freeze_gate.evidence.models import Fault
 from tests.builders.zip import Member, craft
 
 
@@ -148,4 +147,4 @@ def test_a_record_is_a_json_file_directly_in_a_folder_records(name: str, is_one:
 
 def test_there_is_one_set_of_limits() -> None:
     """A verdict names the limits that it was reached under: these."""
-    assert tree.LIMITS.members == 50_000
+    assert base.LIMITS.members == 50_000

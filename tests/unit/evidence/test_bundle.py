@@ -8,8 +8,8 @@ import pytest
 from freeze_gate.evidence.archive import RecordBudget, open_tree
 from freeze_gate.evidence.bundle import BundleReader, collect_records, printable_id, read_source
 from freeze_gate.evidence.digest import Observed, Sha256
+from freeze_gate.evidence.models import Fault, Side, Source
 from freeze_gate.evidence.record import FIXTURE_ID, Record
-from freeze_gate.evidence.side import Fault, Side, Source
 from tests.builders.bundle import Files, make_files, write_files, write_zip
 from tests.builders.evidence import Y, make_side
 from tests.builders.record import SAMPLE, make_mapping

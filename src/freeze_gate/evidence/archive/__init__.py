@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from freeze_gate.evidence.folder import Folder
-from freeze_gate.evidence.tree import ArchiveError, RecordBudget, Tree, reading
-from freeze_gate.evidence.zipped import ZipArchive
+from freeze_gate.evidence.archive.base import ArchiveError, RecordBudget, Tree, reading
+from freeze_gate.evidence.archive.directory import Folder
+from freeze_gate.evidence.archive.zip import ZipArchive
 
 __all__ = ["ArchiveError", "RecordBudget", "Tree", "open_tree"]
 

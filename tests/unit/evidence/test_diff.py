@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.difference import MAX_JSON_BYTES, MAX_POINTERS, Difference, difference
+from freeze_gate.evidence.diff import MAX_JSON_BYTES, MAX_POINTERS, Difference, difference
 from freeze_gate.evidence.digest import CHUNK
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from freeze_gate.evidence.bundle import SourceRecords, collect_records
 from freeze_gate.evidence.digest import Observed
+from freeze_gate.evidence.models import Fault, Pair, Side, Source
 from freeze_gate.evidence.pairing import Shown, gather, pair_up
-from freeze_gate.evidence.side import Fault, Pair, Side, Source
 from tests.builders.evidence import X, Y, make_side
 
 ONE, OTHER = Source("one"), Source("other")

@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence import tree
-from freeze_gate.evidence.archive import ArchiveError, open_tree
+from freeze_gate.evidence.archive import ArchiveError, base, open_tree
+from freeze_gate.evidence.archive.base import reading
+from freeze_gate.evidence.archive.zip import ZipArchive
 from freeze_gate.evidence.digest import CHUNK, observe
-from freeze_gate.evidence.tree import reading
-from freeze_gate.evidence.zipped import ZipArchive
 from tests.builders.zip import FOLLOWS, LINK, UTF8, WIDE, Member, craft, deflated
 
 HELLO = Member("freeze-gate/records/a.json", b"hello hello hello")
@@ -375,4 +374,4 @@ def test_a_large_member_can_be_read_in_any_pieces(sizes: list[int], method: int)
 
 def test_limits_are_those_of_the_contract() -> None:
     """50,000 members, 64 MiB of records, 4 GiB a member, 8 GiB in all, a ratio of 1,000 beyond 64 MiB."""
-    assert tree.LIMITS == (2048 << 20, 50_000, 64 << 20, 4 << 30, 8 << 30, 1_000, 64 << 20)
+    assert base.LIMITS == (2048 << 20, 50_000, 64 << 20, 4 << 30, 8 << 30, 1_000, 64 << 20)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.evidence.tree import Weight, limit_count, odd
+from freeze_gate.evidence.archive.base import Weight, limit_count, odd
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Whatever took a file's place since it was seen: follow no link and wait for no FIFO."""

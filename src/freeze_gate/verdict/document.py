@@ -1,8 +1,8 @@
 """`freeze-gate/verdict/1`: a case and its result as canonical bytes.
 
 Canonical: sorted keys, one-space indent, ASCII, a newline at the end; in the case, what is unknown is left out. Two
-gates that saw the same evidence under the same rules write the same bytes. A source stands once, in `sources`, and the
-sides name it by its place there.
+gates that saw the same evidence under the same rules write the same bytes. A source is written once, in `sources`;
+the sides name it by its place there.
 """
 
 import json
@@ -34,14 +34,14 @@ class Header(NamedTuple):
     rules: int = RULES_VERSION
 
 
-OURS: Final = Header()
+CURRENT_TOOL: Final = Header()
 
 
 class TooLargeError(FreezeGateError):
-    """The evidence is so much that its document would be none that anybody reads."""
+    """The evidence is so much that nobody would read its document back."""
 
 
-def encode(case: Case, result: Result, header: Header = OURS, max_bytes: int = MAX_BYTES) -> bytes:
+def encode(case: Case, result: Result, header: Header = CURRENT_TOOL, max_bytes: int = MAX_BYTES) -> bytes:
     """Write a case with its result. Raises `TooLargeError` beyond `max_bytes`."""
     document = {
         "schema": SCHEMA,
@@ -73,12 +73,12 @@ def _case(case: Case) -> dict[str, Any]:
     sides += [other.side for other in case.other_attempts]
     sources = {source: index for index, source in enumerate(dict.fromkeys(side.source for side in sides))}
     return {
-        **_known(case._replace(pairs=(), other_attempts=())),
+        **_to_json(case._replace(pairs=(), other_attempts=())),
         "pairs": [partial(_pair, pair, sources) for pair in case.pairs],
         "other_attempts": [
             {"fixture_id": other.fixture_id, "side": _side(other.side, sources)} for other in case.other_attempts
         ],
-        "sources": [_known(source) for source in sources],
+        "sources": [_to_json(source) for source in sources],
     }
 
 
@@ -91,42 +91,38 @@ def _pair(pair: Pair, sources: Mapping[Source, int]) -> dict[str, Any]:
 
 
 def _side(side: Side, sources: Mapping[Source, int]) -> dict[str, Any]:
-    known = {name: _known(value) for name, value in zip(Side._fields, side, strict=True) if value is not None}
-    return {**known, "source": sources[side.source]}
+    return {**_to_json(side._replace(source=Source(""))), "source": sources[side.source]}
 
 
-def _known(value: Any) -> Any:
-    """Turn a value into JSON, field by field, leaving out what is unknown and what is empty."""
+def _to_json(value: Any) -> Any:
+    """Convert a value to JSON, field by field, without what is unknown or empty."""
     if isinstance(value, (str, int, float)):
         return value
     if hasattr(value, "_fields"):
-        known = ((name, _known(item)) for name, item in zip(value._fields, value, strict=True) if item is not None)
-        return {name: item for name, item in known if item not in ({}, [])}
-    return value.isoformat() if isinstance(value, date) else [_known(item) for item in value]
+        fields = {name: _to_json(item) for name, item in value._asdict().items() if item is not None}
+        return {name: item for name, item in fields.items() if item not in ({}, [])}
+    return value.isoformat() if isinstance(value, date) else [_to_json(item) for item in value]
 
 
 def _result(result: Result, rules: int) -> dict[str, Any]:
-    told = result._asdict()
-    del told["red"]  # the verdicts say it
-    return {**told, "verdicts": [partial(_verdict, verdict, rules) for verdict in result.verdicts]}
+    fields = result._asdict()
+    del fields["red"]  # it follows from the verdicts
+    return {**fields, "verdicts": [partial(_verdict, verdict, rules) for verdict in result.verdicts]}
 
 
 def _verdict(verdict: Verdict, rules: int) -> dict[str, Any]:
     status = verdict.freeze_status
     return {
         **verdict._asdict(),
-        "checks": _outcomes(verdict, rules),
+        "checks": _check_states(verdict, rules),
         "findings": [finding._asdict() for finding in verdict.findings],
-        "freeze_status": status and {"state": status.state, "freeze": _known(status.freeze)},
+        "freeze_status": status and {"state": status.state, "freeze": _to_json(status.freeze)},
     }
 
 
-def _outcomes(verdict: Verdict, rules: int) -> dict[str, str]:
-    """Say of each check whether it passed, failed, or was not looked at."""
-    failed = {finding.check for finding in verdict.findings}
-    outcomes = {
-        check.id: "failed" if check.id in failed else "passed" for check in checks_of_version(EVIDENCE_CHECKS, rules)
-    }
-    for check in checks_of_version(FLAKE_CHECKS, rules):
-        outcomes[check.id] = ("failed" if check.id in failed else "passed") if verdict.flake_checks_run else "not_asked"
-    return outcomes
+def _check_states(verdict: Verdict, rules: int) -> dict[str, str]:
+    """Say of each check whether it passed, failed, or was not run (`not_asked`)."""
+    evidence, flake = checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules)
+    states = dict.fromkeys([check.id for check in evidence], "passed")
+    states |= dict.fromkeys([check.id for check in flake], "passed" if verdict.flake_checks_run else "not_asked")
+    return states | {finding.check: "failed" for finding in verdict.findings}

@@ -1,4 +1,4 @@
-"""The one function that reaches a verdict: for the action, for `classify`, and for a stored verdict computed again."""
+"""The one function that reaches a verdict, for the action, for `classify` and for computing a stored verdict again."""
 
 from typing import Final, NamedTuple
 
@@ -17,7 +17,7 @@ from freeze_gate.evidence.checks import (
 from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.policy.freezes import FreezeStatus, freeze_status
 from freeze_gate.verdict.models import GREEN, Case, Result, Verdict
-from freeze_gate.verdict.table import FailureClass, RunRecord, freeze_allowed, match_rule
+from freeze_gate.verdict.table import FailureClass, Rule, RunRecord, freeze_allowed, match_rule
 from freeze_gate.version import RULES_VERSION
 
 SEVERITY: Final = (
@@ -29,34 +29,32 @@ SEVERITY: Final = (
 """Worst first: which pair of several speaks for the run."""
 
 
-class _Rules(NamedTuple):
-    """The checks of one version of the rules. The table behind them has none: it never changes."""
+class _Checks(NamedTuple):
+    """The checks of one version of the rules. The decision table has no versions: it never changes."""
 
     evidence: tuple[Check, ...]
     flake: tuple[Check, ...]
 
 
 def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
-    """Reach the verdict of every pair and what follows from all of them, by the rules of a version."""
+    """Return the verdict of every pair and what follows from all of them, by a version of the rules."""
     context = _context(case)
-    checks = _Rules(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
+    checks = _Checks(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
     verdicts = [_verdict(pair, context, case, checks) for pair in case.pairs]
-    red: dict[FailureClass, list[int]] = {kind: [] for kind in SEVERITY}
-    deciding, verdict, all_frozen = 0, verdicts[0], True
-    worst = _severity(verdict)
-    for place, each in enumerate(verdicts):
-        if (severity := _severity(each)) < worst:
-            deciding, verdict, worst = place, each, severity
-        if not each.green:
-            red[each.failure_class].append(place)
-            all_frozen = all_frozen and each.frozen
+    red: dict[FailureClass, list[int]] = {failure_class: [] for failure_class in SEVERITY}
+    for index, verdict in enumerate(verdicts):
+        if not verdict.green:
+            red[verdict.failure_class].append(index)
+    all_frozen = all(verdict.frozen for verdict in verdicts if not verdict.green)
+    deciding = min(range(len(verdicts)), key=lambda index: _severity(verdicts[index]))
+    worst = verdicts[deciding]
     return Result(
         deciding=deciding,
-        failure_class=verdict.failure_class,
-        reason=verdict.reason,
-        freeze_allowed=freeze_allowed(verdict.failure_class),  # a flake is the least: then every red pair is one
-        freeze_active=all_frozen and not verdict.green,
-        exit_code=int(not verdict.green and not all_frozen and case.fail_on != "never"),
+        failure_class=worst.failure_class,
+        reason=worst.reason,
+        freeze_allowed=worst.freeze_allowed,  # a flake is the least severe class: then every red pair is a flake
+        freeze_active=all_frozen and not worst.green,
+        exit_code=int(not worst.green and not all_frozen and case.fail_on != "never"),
         verdicts=verdicts,
         red=red,
     )
@@ -74,63 +72,56 @@ def _severity(verdict: Verdict) -> tuple[bool, int, str]:
     return verdict.green, SEVERITY.index(verdict.failure_class), verdict.fixture_id or ""
 
 
-def _verdict(pair: Pair, context: CheckContext, case: Case, checks: _Rules) -> Verdict:
-    reached = _conclusion(pair, context, checks)
-    allowed = freeze_allowed(reached.failure_class)
-    seen = pair.first.record if _observed(pair.first) else None
+def _verdict(pair: Pair, context: CheckContext, case: Case, checks: _Checks) -> Verdict:
+    """Run the evidence checks, ask the table, and for a flake run the flake checks. Nothing else decides."""
+    findings = run_checks(checks.evidence, pair, context)
+    rule = _match_rule_unless_green(pair, findings)
+    is_flake = rule is not None and freeze_allowed(rule.failure_class)
+    if is_flake:
+        findings = run_checks(checks.flake, pair, context)  # no evidence check failed, or it would not be a flake
+        rule = _match_rule_unless_green(pair, findings)
+    failure_class = rule.failure_class if rule else FailureClass.UNCLASSIFIED
+    reason = rule.id if rule else GREEN
+    record = pair.first.record if _is_pin_verified(pair.first) else None
     return Verdict(
         fixture_id=pair.fixture_id,
-        freeze_allowed=allowed,
-        fixture_sha256=seen and seen.fixture_sha256,
-        fixture_path=seen and seen.fixture_path,
-        freeze_status=_freeze_status(pair, case) if allowed else None,
-        **reached._asdict(),
+        failure_class=failure_class,
+        reason=findings[0].check if findings else reason,
+        rule=rule and rule.id,
+        findings=findings,
+        flake_checks_run=is_flake,
+        freeze_allowed=freeze_allowed(failure_class),
+        fixture_sha256=record and record.fixture_sha256,
+        fixture_path=record and record.fixture_path,
+        freeze_status=_freeze_status(pair, case) if freeze_allowed(failure_class) else None,
     )
 
 
-class _Conclusion(NamedTuple):
-    failure_class: FailureClass
-    reason: str
-    rule: str | None = None
-    findings: tuple[Finding, ...] = ()
-    flake_checks_run: bool = False
+def _match_rule_unless_green(pair: Pair, findings: tuple[Finding, ...]) -> Rule | None:
+    first, rerun = _claims(pair.first, FIRST, findings), _claims(pair.rerun, RERUN, findings)
+    same_bytes = bool(first.fixture_sha256) and first.fixture_sha256 == rerun.fixture_sha256
+    both_passed = first.oracle_passed is True and rerun.oracle_passed is True
+    no_fault = first.transport_ok is not False and rerun.transport_ok is not False
+    return None if same_bytes and both_passed and no_fault else match_rule(first, rerun)
 
 
-def _conclusion(pair: Pair, context: CheckContext, checks: _Rules) -> _Conclusion:
-    """Check the evidence, ask the table, and for a flake check once more: in this order, and nothing else decides."""
-    found = run_checks(checks.evidence, pair, context)
-    left, right = _claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found)
-    if _is_green(left, right):
-        return _Conclusion(FailureClass.UNCLASSIFIED, GREEN)
-    rule = match_rule(left, right)
-    is_flake = freeze_allowed(rule.failure_class)
-    if is_flake and (found := run_checks(checks.flake, pair, context)):
-        rule = match_rule(_claims(pair.first, FIRST, found), _claims(pair.rerun, RERUN, found))
-    return _Conclusion(rule.failure_class, found[0].check if found else rule.id, rule.id, found, is_flake)
-
-
-def _claims(side: Side, name: str, found: tuple[Finding, ...]) -> RunRecord:
-    """Return what a side claims; without its digest where a check on it failed, or where nobody saw the bytes."""
+def _claims(side: Side, name: str, findings: tuple[Finding, ...]) -> RunRecord:
+    """Return what a side claims, without its digest if a check on it failed or its bytes were not verified."""
     record = side.record
     if record is None:
         return RunRecord(None, None, None)
-    failed = side.faults or not _observed(side) or any(finding.side in (name, BOTH) for finding in found)
-    return RunRecord(None if failed else record.fixture_sha256, record.oracle_passed, record.transport_ok)
+    has_failed = side.faults or any(finding.side in (name, BOTH) for finding in findings)
+    sha256 = record.fixture_sha256 if _is_pin_verified(side) and not has_failed else None
+    return RunRecord(sha256, record.oracle_passed, record.transport_ok)
 
 
-def _observed(side: Side) -> bool:
-    """Whether the bytes that the record names were there and hash to what it says."""
+def _is_pin_verified(side: Side) -> bool:
+    """Whether the pinned bytes are there and hash to what the record says."""
     return bool(side.record and side.pin and side.pin.sha256 == side.record.fixture_sha256)
 
 
-def _is_green(left: RunRecord, right: RunRecord) -> bool:
-    same = bool(left.fixture_sha256) and left.fixture_sha256 == right.fixture_sha256
-    passed = left.oracle_passed is True and right.oracle_passed is True
-    return same and passed and left.transport_ok is not False and right.transport_ok is not False
-
-
 def _freeze_status(pair: Pair, case: Case) -> FreezeStatus | None:
-    """Return what the policy says of a flake; one that is not well-formed, or that nobody could read, says nothing."""
+    """Return what the policy says about a flake. An absent or unusable policy says nothing."""
     first, rerun = pair.first.record, pair.rerun.record
     if case.policy.state != "read" or pair.fixture_id is None or not first or not rerun or not first.fixture_sha256:
         return None

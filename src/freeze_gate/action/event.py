@@ -56,7 +56,9 @@ class Event(NamedTuple):
 
 def read_event(environ: Mapping[str, str]) -> Event:
     """Read the runner's variables and the payload. Raises `UsageError` outside of GitHub Actions."""
-    payload = _read_payload(environ.get("GITHUB_EVENT_PATH", ""))
+    payload = None
+    with suppress(OSError, ValueError, RecursionError):
+        payload = json.loads(Path(environ.get("GITHUB_EVENT_PATH", "")).read_bytes())
     event = Event(
         name=environ.get("GITHUB_EVENT_NAME", ""),
         repository=_required(environ, "GITHUB_REPOSITORY", r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+"),
@@ -113,14 +115,6 @@ def _with_pull_request(event: Event, pull: Mapping[str, Any]) -> Event:
         head=head,
         from_fork=head.repository_id is None or head.repository_id != base_id,
     )
-
-
-def _read_payload(path: str) -> Mapping[str, Any]:
-    with suppress(OSError, ValueError, RecursionError):
-        payload = json.loads(Path(path).read_bytes())
-        if isinstance(payload, dict):
-            return payload
-    return {}
 
 
 def _required(environ: Mapping[str, str], name: str, pattern: str) -> str:

@@ -5,8 +5,8 @@ GitHub does not say which job or attempt an artifact comes from. So before a fla
 1. Every artifact that has the name of a selected one is read, whatever its attempt: `{attempt}` and the ending that the
    capture action adds (`-<run id>-<attempt>`) stand for any attempt. One that cannot be read counts like a fail.
 2. An attempt that left no record under one of these names may have used another name. So everything that it left is
-   read, and every artifact whose attempt is unknown. A record counts, and so does an artifact that has expired. What
-   is no readable archive is a log or a build, unless its name has the ending of the capture action.
+   read, and every artifact whose attempt is unknown. A record counts, and so does what has expired or is over a limit.
+   What is no readable archive is a log or a build, unless its name has the ending of the capture action.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -92,8 +92,8 @@ def _unselected(artifacts: Iterable[Artifact], selected: Sequence[Artifact]) -> 
 
 def _is_log_or_build(reading: SourceRecords) -> bool:
     artifact, fault = reading.source.artifact, reading.source.fault
-    is_unreadable = fault is not None and fault.check in ("archive-invalid", "archive-limits")
-    return is_unreadable and not (artifact and attempt_in_name(artifact))
+    is_no_archive = fault is not None and fault.check == "archive-invalid"
+    return is_no_archive and not (artifact and attempt_in_name(artifact))
 
 
 def _evidence(reading: SourceRecords) -> list[Other]:

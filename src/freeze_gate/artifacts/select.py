@@ -89,13 +89,13 @@ def group_by_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]
     If an artifact has exactly this name, the name is no glob. An ending `-<run id>-<attempt>`, as the capture action
     adds it, is always taken as the attempt. If nothing matches, the only group has a fault.
     """
-    is_exact = any(artifact.name == name for artifact in listing)
-    match = _exact_matcher(name) if is_exact else _glob_matcher(name)
+    if any(artifact.name == name for artifact in listing):
+        matches = [(name, Candidate(one, attempt_in_name(one))) for one in listing if one.name == name]
+    else:
+        matches = _match_glob(name, listing)
     candidates: dict[str, list[Candidate]] = {}
-    for artifact in listing:
-        if matched := match(artifact):
-            label, attempt = matched
-            candidates.setdefault(label, []).append(Candidate(artifact, attempt))
+    for label, candidate in matches:
+        candidates.setdefault(label, []).append(candidate)
     if not candidates:
         hint = " (only * and ? are wildcards)" if "[" in name else ""
         detail = (
@@ -131,25 +131,21 @@ def attempt_in_name(artifact: Artifact) -> int | None:
     return _split_attempt(artifact)[1]
 
 
-def _exact_matcher(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
-    return lambda artifact: (name, attempt_in_name(artifact)) if artifact.name == name else None
-
-
-def _glob_matcher(name: str) -> Callable[[Artifact], tuple[str, int | None] | None]:
-    """Translate `*`, `?` and `{attempt}`. A bracket is only a bracket: names may hold one."""
+def _match_glob(name: str, listing: Iterable[Artifact]) -> list[tuple[str, Candidate]]:
+    """Match `*`, `?` and `{attempt}`, and return labels with candidates. A bracket is only a bracket."""
     glob = name.replace("[", "[[]").replace(ATTEMPT, _PLACEHOLDER)
     pattern = re.compile(fnmatch.translate(glob).replace(_PLACEHOLDER, f"(?P<attempt>{_ATTEMPT_NUMBER})"))
-
-    def match(artifact: Artifact) -> tuple[str, int | None] | None:
+    matches = []
+    for artifact in listing:
         matched = pattern.match(artifact.name)
-        if not matched:
-            return None
-        if "attempt" not in pattern.groupindex:
-            return _split_attempt(artifact)
-        start, end = matched.span("attempt")
-        return artifact.name[:start] + ATTEMPT + artifact.name[end:], int(matched["attempt"])
-
-    return match
+        if matched and ATTEMPT in name:
+            start, end = matched.span("attempt")
+            label, attempt = artifact.name[:start] + ATTEMPT + artifact.name[end:], int(matched["attempt"])
+            matches.append((label, Candidate(artifact, attempt)))
+        elif matched:
+            label, attempt_or_none = _split_attempt(artifact)
+            matches.append((label, Candidate(artifact, attempt_or_none)))
+    return matches
 
 
 def _split_attempt(artifact: Artifact) -> tuple[str, int | None]:
@@ -167,22 +163,14 @@ def _group(label: str, sides: tuple[str, ...], candidates: Sequence[Candidate]) 
         key=lambda candidate: (candidate.attempt or 0, candidate.artifact.created_at or ""),
         reverse=True,
     )
-    distinct = _without_copies(newest_first)
-    return CandidateGroup(label, sides, distinct, duplicate_count=len(newest_first) - len(distinct))
-
-
-def _without_copies(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Keep one of several candidates of one attempt with equal bytes: an upload that was retried leaves two."""
     distinct: list[Candidate] = []
     contents: set[tuple[int | None, str]] = set()
-    for candidate in candidates:
-        digest = candidate.artifact.digest
-        if digest is None:
+    for candidate in newest_first:
+        content = (candidate.attempt, candidate.artifact.digest or f"of artifact {candidate.artifact.id}")
+        if content not in contents:  # an upload that was retried leaves two of the same bytes
+            contents.add(content)
             distinct.append(candidate)
-        elif (candidate.attempt, digest) not in contents:
-            distinct.append(candidate)
-            contents.add((candidate.attempt, digest))
-    return tuple(distinct)
+    return CandidateGroup(label, sides, tuple(distinct), duplicate_count=len(newest_first) - len(distinct))
 
 
 def _with_siblings(groups: Iterable[CandidateGroup], listing: Iterable[Artifact]) -> list[CandidateGroup]:
@@ -227,7 +215,11 @@ def select(group: CandidateGroup, attempt_of: AttemptOf, latest_attempt: int | N
         return _select_only_one(group, attempt_of, latest_attempt)
     ambiguity = _ambiguity(group.candidates[: len(group.sides) + 1], attempt_of)
     if ambiguity:
-        listed = abbreviate(group.candidates, _MAX_LISTED, _describe)
+        listed = abbreviate(
+            group.candidates,
+            _MAX_LISTED,
+            lambda candidate: f"{candidate.artifact.id} of {candidate.artifact.created_at or 'unknown time'}",
+        )
         fault = Fault("artifact-ambiguous", f"{ambiguity}: {', '.join(listed)}")
         return [Selection(side, group.label, fault=fault) for side in group.sides]
     newest_first = zip(reversed(group.sides), group.candidates, strict=False)
@@ -289,7 +281,3 @@ def _copies(group: CandidateGroup) -> str:
 
 def _missing(detail: str) -> Fault:
     return Fault("artifact-missing", detail)
-
-
-def _describe(candidate: Candidate) -> str:
-    return f"{candidate.artifact.id} of {candidate.artifact.created_at or 'unknown time'}"

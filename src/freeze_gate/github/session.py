@@ -7,7 +7,6 @@ import requests
 import urllib3
 from requests.auth import AuthBase
 
-from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION
 
 TIMEOUT: Final = (10, 30)
@@ -15,13 +14,13 @@ TIMEOUT: Final = (10, 30)
 
 
 class Token:
-    """A secret that no text shows. Raises `UsageError` for what cannot be a token."""
+    """A secret that no text shows. Raises `ValueError` with what is allowed."""
 
     __slots__ = ("_secret",)
 
     def __init__(self, secret: str) -> None:
         if not re.fullmatch(r"[!-~]{1,1000}", secret):
-            raise UsageError("github-token: must be one word of plain characters; leave it unset to use the job's own")
+            raise ValueError("one word of plain characters, such as ${{ github.token }}")
         self._secret = secret
 
     def __repr__(self) -> str:

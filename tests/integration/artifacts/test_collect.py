@@ -231,7 +231,7 @@ def test_shards_are_paired_by_fixture(job: Job) -> None:
 
     assert outcome.said == ("property_miss", False, "both-oracles-failed")
     assert "4 pairs" in outcome.summary
-    assert "without `expected-fixtures`" in outcome.summary
+    assert "`expected-fixtures` is not set" in outcome.summary
 
 
 def test_a_missing_shard_is_a_pair_of_its_own(job: Job) -> None:

@@ -216,6 +216,15 @@ def test_what_is_no_evidence_forbids_no_freeze(job: Job) -> None:
     assert len([call for call in api_calls(job.github) if call.endswith("/zip")]) == 4
 
 
+def test_an_artifact_over_the_limit_of_another_attempt_forbids_the_freeze(job: Job) -> None:
+    """It is not downloaded, and nobody can see that it is no fail."""
+    job.attempts(2)
+    job.upload("bundle-ab", failed(1), attempt=1, size=3 << 20)
+    uploads = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
+
+    assert job.gate(max_artifact_mb="2", **ids(*uploads)).said == ("unclassified", False, "earlier-fail")
+
+
 def test_attempts_that_left_a_record_under_each_name_are_searched_no_further(job: Job) -> None:
     """Two jobs ran twice: what they are called says it all, so that no build is downloaded and no attempt asked for."""
     job.attempts(2)

@@ -1,7 +1,8 @@
-"""Which part may know which: read from the imports, and from what a real process has loaded."""
+"""Which part of the package may import which: CONTRIBUTING's table, held against the imports and a real process."""
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "freeze_gate"
-PURE = ("evidence", "policy/freezes.py", "verdict", "report")
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "freeze_gate"
+CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
+PARTS = {f"{path.parent.name}/" for path in SOURCE.glob("*/__init__.py")} | {path.name for path in SOURCE.glob("*.py")}
+PURE = ("validation", "evidence", "policy", "verdict", "report")
+YAML_READERS = {"validation/strict_yaml.py"}
 EFFECTS = frozenset(
     {"asyncio", "ctypes", "http", "multiprocessing", "random", "requests", "secrets", "select", "shutil", "signal"}
     | {"socket", "ssl", "subprocess", "tempfile", "threading", "time", "urllib", "urllib3", "uuid", "yaml"}
@@ -18,8 +23,8 @@ EFFECTS = frozenset(
 AMBIENT = frozenset(
     {"date.today", "datetime.now", "datetime.today", "datetime.utcnow", "os.environ", "os.environb", "os.getenv"}
 )
-ROOTS = {
-    "cli.py": "the composition root",
+COMPOSITION_ROOTS = {
+    "cli.py": "builds every command",
     "capture/capture.py": "a user's test builds it, and hands it no environment",
     "capture/pytest_plugin.py": "pytest builds it, and hands it no environment",
 }
@@ -48,41 +53,54 @@ def _ambient(path: Path) -> set[str]:
 
 
 def _parts(path: Path) -> set[str]:
-    """Name the parts of our own package that a file imports."""
+    """Name the parts of our own package that a file imports: `evidence/` for a package, `errors.py` for a module."""
     names = (name.split(".") for name in _imports(path))
-    return {name[1] for name in names if name[0] == "freeze_gate" and len(name) > 1}
+    own = {name[1] for name in names if name[0] == "freeze_gate" and len(name) > 1}
+    return {f"{name}/" if (SOURCE / name).is_dir() else f"{name}.py" for name in own} & PARTS
 
 
-@pytest.mark.parametrize("path", [path for part in PURE for path in _modules(part)], ids=lambda path: path.stem)
+def _table() -> dict[str, set[str]]:
+    """Read CONTRIBUTING's table: which part may import which. A part may always import itself."""
+    text = CONTRIBUTING.read_text(encoding="utf-8").split("## Where things are")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)` \|[^|]*\| ([^|]*) \|$", text, re.MULTILINE)
+    return {part: {part} | _parts_of_cell(cell) for part, cell in rows}
+
+
+def _parts_of_cell(cell: str) -> set[str]:
+    names = set(re.findall(r"`([^`]+)`", cell))
+    return PARTS - names if cell.startswith("everything but") else names
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def test_the_table_of_contributing_names_every_part_and_no_other() -> None:
+    """Each package and each top-level module has its row, and each name in the table exists."""
+    table = _table()
+    assert set(table) == PARTS
+    assert set().union(*table.values()) == PARTS
+
+
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_a_part_imports_only_what_its_row_allows(part: str) -> None:
+    """Data goes one way; what talks to GitHub or to the runner cannot decide."""
+    imported = set().union(*map(_parts, _modules(part)))
+    assert imported <= _table()[part]
+
+
+@pytest.mark.parametrize("path", [path for part in PURE for path in _modules(part)], ids=_name)
 def test_pure_packages_have_no_effects(path: Path) -> None:
     """From bytes to evidence, to a verdict, to text: no network, no process, no environment, no clock."""
-    assert not {name.split(".")[0] for name in _imports(path)} & EFFECTS
+    effects = {name.split(".")[0] for name in _imports(path)} & EFFECTS
+    assert effects == ({"yaml"} if _name(path) in YAML_READERS else set())
     assert not _ambient(path)
 
 
-@pytest.mark.parametrize(
-    ("part", "may_know"),
-    [
-        ("evidence", {"evidence", "validation"}),
-        ("verdict", {"errors", "evidence", "policy", "validation", "verdict", "version"}),
-        ("policy", {"evidence", "policy", "validation"}),
-        ("validation", {"validation"}),
-        ("report", {"evidence", "policy", "verdict", "report", "version"}),
-        ("github", {"errors", "evidence", "github", "validation", "version"}),
-        ("capture", {"capture", "errors", "evidence", "files", "validation"}),
-        ("action/runner.py", {"errors", "report"}),
-    ],
-)
-def test_data_goes_one_way(part: str, may_know: set[str]) -> None:
-    """Each part imports only what lies before it; what talks to GitHub or to the runner cannot decide."""
-    known = set().union(*map(_parts, _modules(part)))
-    assert known <= may_know
-
-
 def test_only_the_composition_root_reads_the_environment_and_the_calendar() -> None:
-    """Nothing but the roots touches `os.environ` or asks for today's date; everything else is handed both."""
-    reading = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if _ambient(path)}
-    assert reading <= set(ROOTS)
+    """Only the roots touch `os.environ` or ask for today's date; everything else is given both."""
+    reading = {_name(path) for path in SOURCE.rglob("*.py") if _ambient(path)}
+    assert reading <= set(COMPOSITION_ROOTS)
 
 
 def _loaded_by(program: str, *arguments: str | Path) -> set[str]:

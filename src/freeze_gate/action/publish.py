@@ -1,6 +1,5 @@
 """Publishes the plan on GitHub: the freeze label and the refresh tickets. If that fails, the verdict stands."""
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -51,15 +50,19 @@ class Publisher(NamedTuple):
         """Publish the plan, or only report it in a dry run. A failure becomes a warning."""
         label = self._publish_label(plan, target)
         pairs = [case.pairs[index] for index in plan.tickets]
-        published = self._publish_tickets([self._ticket(pair, case, target) for pair in pairs])
-        tickets = [
+        tickets = [self._ticket(pair, case, target) for pair in pairs]
+        if self.inputs.dry_run:
+            published = tuple(TicketPosted(ticket, PLANNED) for ticket in tickets)
+        else:
+            published = Tracker(self.api, self.inputs.ticket_author, self.inputs.refresh_label).post(tickets)
+        ticket_lines = [
             TicketLine(str(pair.fixture_id), ticket.outcome, ticket.number)
             for pair, ticket in zip(pairs, published, strict=True)
         ]
         ticket_warnings = [warning for ticket in published for warning in ticket.warnings]
         result = PublishResult(
             label._replace(
-                tickets=tuple(tickets),
+                tickets=tuple(ticket_lines),
                 over_cap=plan.over_cap,
                 warnings=(*label.warnings, *ticket_warnings),
                 notes=(*label.notes, *plan.notes),
@@ -82,11 +85,6 @@ class Publisher(NamedTuple):
         except NoVerdictError as error:
             return PublishReport(warnings=(f"the label was not added: {error}",))
         return PublishReport(target.number)
-
-    def _publish_tickets(self, tickets: Sequence[Ticket]) -> Sequence[TicketPosted]:
-        if self.inputs.dry_run:
-            return [TicketPosted(ticket, PLANNED) for ticket in tickets]
-        return Tracker(self.api, self.inputs.ticket_author, self.inputs.refresh_label).post(tickets)
 
     def _ticket(self, pair: Pair, case: Case, target: LabelTarget) -> Ticket:
         drift = Drift(pair, case.today, target.number, self._difference(pair))

@@ -1,27 +1,29 @@
 """`freeze-gate pin`: store sampled bytes under their digest, before anything is asserted about them."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import nullcontext
-from pathlib import Path
-from typing import BinaryIO
+from functools import partial
 
 from freeze_gate.capture.bundle.pin import pin_sample
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
-from freeze_gate.commands._output import format_pin
-from freeze_gate.errors import UsageError
+from freeze_gate.commands._capture import add_record_arguments, format_pin, open_input
 from freeze_gate.evidence.digest import CHUNK
 from freeze_gate.evidence.record import Record
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
-    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
-    parser.add_argument("--suffix", default="", metavar="SUFFIX", help="how the pinned file's name ends, such as .json")
-    parser.add_argument("--replace", action="store_true", help="let other bytes go that are pinned under this id")
+    parser.epilog = (
+        "Example: freeze-gate pin --id sorted-patch --suffix .json answer.json."
+        " Exit code: 0 if the bytes are pinned; 2 for a wrong argument, a different pin, or an id that an oracle has"
+        " run on; 3 if the bundle cannot be written."
+    )
+    add_record_arguments(parser)
+    parser.add_argument("--suffix", default="", metavar="SUFFIX", help="end of the pinned file's name, such as .json")
+    parser.add_argument(
+        "--replace", action="store_true", help="replace a different sample that is already pinned under this id"
+    )
     parser.add_argument("file", metavar="FILE", help="the file that holds the bytes; - is standard input")
 
 
@@ -29,15 +31,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     """Pin the bytes, and print their digest and path."""
     store = Store(bundle_folder(args.bundle, context.environ))
     begun = Record(args.id, None, None, None, None, run=current_run(context.environ, context.now()))
-    pin = pin_sample(store, begun, _chunks(args.file, context.stdin), args.suffix, replace=args.replace)
+    with open_input(args.file, context.stdin) as stream:
+        pin = pin_sample(store, begun, iter(partial(stream.read, CHUNK), b""), args.suffix, replace=args.replace)
     context.stdout.write(format_pin(pin))
     return 0
-
-
-def _chunks(name: str, stdin: BinaryIO) -> Iterator[bytes]:
-    try:
-        with nullcontext(stdin) if name == "-" else Path(name).open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read: {error.strerror}") from None

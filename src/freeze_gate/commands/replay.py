@@ -7,14 +7,18 @@ from freeze_gate.capture.bundle.replay import replay
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
-from freeze_gate.commands._output import format_pin
+from freeze_gate.commands._capture import add_record_arguments, format_pin
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.epilog = (
+        "Example: freeze-gate replay first-bundle --id sorted-patch."
+        " Exit code: 0 if the pin is copied; 2 for a wrong argument, a bundle that holds no usable record and pin of"
+        " the id, or an id that has a capture of its own; 3 if the bundle cannot be written."
+    )
     parser.add_argument("source", metavar="BUNDLE", type=Path, help="the first run's bundle: a folder or a zip")
-    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
-    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+    add_record_arguments(parser)
 
 
 def run(args: Namespace, context: CommandContext) -> int:

@@ -3,7 +3,7 @@
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder, conflicting_sample, pin_of, validate_suffix
 from freeze_gate.capture.environment import current_run
@@ -11,23 +11,28 @@ from freeze_gate.capture.transport.length_checks import make_checks
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.capture.transport.sampler import SamplerRequest, sample
 from freeze_gate.commands import CommandContext
-from freeze_gate.commands._output import format_pin, format_transport
+from freeze_gate.commands._capture import add_record_arguments, format_pin, format_transport
 from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_ODD = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
-_ODD_URL = re.compile(r"[\x00-\x20\x7f]")
-_LONGEST = 31_622_400  # seconds
-_MOST_RETRIES = 100
+_FORBIDDEN_IN_HEADER = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
+_FORBIDDEN_IN_URL = re.compile(r"[\x00-\x20\x7f]")
+_MAX_SECONDS = 31_622_400  # a year
+_MAX_RETRIES = 100
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
-    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+    parser.epilog = (
+        "Example: freeze-gate sample --id sorted-patch --url https://api.example.com/v1/sample --data @request.json"
+        " --header-env 'Authorization=SAMPLER_TOKEN'."
+        " Exit code: 0 if the transport did its work and a sample is pinned; 1 if not, and the record says why;"
+        " 2 for a wrong argument, or an id that already has a pin; 3 if the bundle cannot be written."
+    )
+    add_record_arguments(parser)
     parser.add_argument("--url", required=True, metavar="URL", help="any http or https endpoint")
-    parser.add_argument("--method", default="POST", metavar="METHOD", help="POST unless given")
+    parser.add_argument("--method", default="POST", metavar="METHOD", help="the HTTP method (POST)")
     parser.add_argument("--header", "-H", action="append", default=[], metavar="'K: V'", help="a header; repeatable")
     parser.add_argument(
         "--header-env",
@@ -37,23 +42,28 @@ def configure(parser: ArgumentParser) -> None:
         help="a header whose value is in an environment variable; repeatable",
     )
     parser.add_argument(
-        "--data", "-d", metavar="TEXT|@FILE", help="the body; application/json unless a header says else"
+        "--data",
+        "-d",
+        metavar="TEXT|@FILE",
+        help="the body; application/json unless a header says otherwise",
     )
     parser.add_argument("--connect-timeout", type=float, default=10, metavar="S", help="seconds to connect (10)")
     parser.add_argument("--read-timeout", type=float, default=120, metavar="S", help="seconds of silence (120)")
     parser.add_argument(
         "--deadline", type=float, default=600, metavar="S", help="seconds for all attempts together (600)"
     )
-    parser.add_argument("--retries", type=int, default=0, metavar="N", help="further attempts before any body byte (0)")
-    parser.add_argument("--min-bytes", type=int, metavar="N", help="fewer bytes of decoded body are a fault")
-    parser.add_argument("--max-bytes", type=int, metavar="N", help="more bytes are a fault")
-    parser.add_argument("--ends-with", metavar="TEXT", help="a body that ends with anything else is a fault")
-    parser.add_argument("--suffix", default="", metavar="SUFFIX", help="how the pinned file's name ends, such as .json")
+    parser.add_argument(
+        "--retries", type=int, default=0, metavar="N", help="retries while no body byte has arrived (0)"
+    )
+    parser.add_argument("--min-bytes", type=int, metavar="N", help="a decoded body of fewer bytes is a fault")
+    parser.add_argument("--max-bytes", type=int, metavar="N", help="a decoded body of more bytes is a fault")
+    parser.add_argument("--ends-with", metavar="TEXT", help="a decoded body that ends differently is a fault")
+    parser.add_argument("--suffix", default="", metavar="SUFFIX", help="end of the pinned file's name, such as .json")
 
 
 def run(args: Namespace, context: CommandContext) -> int:
-    """Sample, print the digest and the path, and say on stderr how it went. 0 only if the transport held."""
-    request = _request(args, context)
+    """Sample; print the digest and the path, and on stderr what the record says. 0 only if the transport worked."""
+    request = _build_request(args, context)
     store = Store(bundle_folder(args.bundle, context.environ))
     before = store.read_unless_checked(args.id)
     if before is not None and before.fixture_sha256 is not None:
@@ -71,22 +81,25 @@ def run(args: Namespace, context: CommandContext) -> int:
     return 0 if record.transport_ok and record.fixture_sha256 else 1
 
 
-def _request(args: Namespace, context: CommandContext) -> SamplerRequest:
-    headers = _headers(args, context)
-    body = _body(args.data, context)
+def _build_request(args: Namespace, context: CommandContext) -> SamplerRequest:
+    url, headers = _parse_url(args.url), _read_headers(args, context)
+    body = _read_body(args.data, context)
     if body is not None:
         headers.setdefault("content-type", ("Content-Type", "application/json"))
     headers.setdefault("user-agent", ("User-Agent", f"freeze-gate/{VERSION}"))
     headers.setdefault("accept-encoding", ("Accept-Encoding", "gzip"))
     for name in ("connect_timeout", "read_timeout", "deadline"):
-        if not 0 < getattr(args, name) <= _LONGEST:
+        if not 0 < getattr(args, name) <= _MAX_SECONDS:
             raise UsageError(f"--{name.replace('_', '-')} must be a number of seconds above 0")
-    if not 0 <= args.retries <= _MOST_RETRIES:
-        raise UsageError(f"--retries must be 0 to {_MOST_RETRIES}")
+    if not 0 <= args.retries <= _MAX_RETRIES:
+        raise UsageError(f"--retries must be 0 to {_MAX_RETRIES}")
     if not _TOKEN.fullmatch(args.method):
-        raise UsageError("--method is not a word such as POST")
+        raise UsageError("--method must be a token such as POST")
+    user = None
+    if url.username and "authorization" not in headers:
+        user = unquote(url.username), unquote(url.password or "")
     return SamplerRequest(
-        url=_url(args.url),
+        url=args.url,
         method=args.method.upper(),
         headers=dict(headers.values()),
         body=body,
@@ -94,35 +107,35 @@ def _request(args: Namespace, context: CommandContext) -> SamplerRequest:
         read_timeout=args.read_timeout,
         deadline=args.deadline,
         retries=args.retries,
-        user=None if "authorization" in headers else _user(args.url),
+        user=user,
     )
 
 
-def _headers(args: Namespace, context: CommandContext) -> dict[str, tuple[str, str]]:
+def _read_headers(args: Namespace, context: CommandContext) -> dict[str, tuple[str, str]]:
     """Read both kinds of header, by lower-case name. No message repeats what was given: it may be a secret."""
-    found = {}
+    headers = {}
     for text in args.header:
         name, colon, value = text.partition(":")
         if not colon:
             raise UsageError("--header must be 'Name: value'")
-        found[name.lower()] = _header("--header", name, value)
+        headers[name.lower()] = _validate_header("--header", name, value)
     for text in args.header_env:
         name, _, variable = text.partition("=")
         if variable not in context.environ:
             raise UsageError("--header-env must be Name=VARIABLE, and the variable must be set")
-        found[name.lower()] = _header("--header-env", name, context.environ[variable])
-    return found
+        headers[name.lower()] = _validate_header("--header-env", name, context.environ[variable])
+    return headers
 
 
-def _header(option: str, name: str, value: str) -> tuple[str, str]:
+def _validate_header(option: str, name: str, value: str) -> tuple[str, str]:
     if not _TOKEN.fullmatch(name):
         raise UsageError(f"{option}: the name of a header is letters, digits and hyphens")
-    if _ODD.search(value.strip()):
+    if _FORBIDDEN_IN_HEADER.search(value.strip()):
         raise UsageError(f"{option}: the value of a header may hold no line end and no character beyond Latin-1")
     return name, value.strip()
 
 
-def _body(data: str | None, context: CommandContext) -> bytes | None:
+def _read_body(data: str | None, context: CommandContext) -> bytes | None:
     if data is None or not data.startswith("@"):
         return None if data is None else data.encode("utf-8", "surrogateescape")
     try:
@@ -131,17 +144,12 @@ def _body(data: str | None, context: CommandContext) -> bytes | None:
         raise UsageError(f"--data: the file cannot be read: {error.strerror}") from None
 
 
-def _url(url: str) -> str:
+def _parse_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        if is_usable and not _FORBIDDEN_IN_URL.search(url):
+            return parts
     except ValueError:
-        usable = False
-    if not usable or _ODD_URL.search(url):
-        raise UsageError("--url must be an http or https URL with a host")
-    return url
-
-
-def _user(url: str) -> tuple[str, str] | None:
-    parts = urlsplit(url)
-    return (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+        pass
+    raise UsageError("--url must be an http or https URL with a host")

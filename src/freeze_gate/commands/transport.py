@@ -1,7 +1,6 @@
 """`freeze-gate transport`: record one more call, made by another HTTP client than the recorder."""
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
@@ -10,31 +9,33 @@ from freeze_gate.capture.transport.length_checks import make_checks
 from freeze_gate.capture.transport.merge import Call, RequestKey
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.commands import CommandContext
-from freeze_gate.commands._output import format_transport
+from freeze_gate.commands._capture import add_record_arguments, format_transport, open_input
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import TRANSPORT_FAULTS, InvalidRecord
-
-_FACTS = ("status_code", "fault", "bytes_received", "bytes_declared", "retry_count")
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
-    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+    parser.epilog = (
+        "Example: freeze-gate transport --id sorted-patch --from-curl curl.json."
+        " Exit code: 0 if the call is recorded, also a failed one; 2 for a wrong argument, facts that contradict each"
+        " other, or an id that an oracle has run on; 3 if the bundle cannot be written."
+    )
+    add_record_arguments(parser)
     parser.add_argument("--from-curl", metavar="FILE", help="what curl -w '%%{json}' printed; - is standard input")
-    parser.add_argument("--status-code", type=int, metavar="N", help="the last status; none where no answer came")
-    parser.add_argument("--fault", choices=TRANSPORT_FAULTS, help="how the transport failed; without one it did not")
-    parser.add_argument("--retry-count", type=int, metavar="N", help="attempts on top of the first")
-    parser.add_argument("--bytes-received", type=int, metavar="N", help="the body on the wire, before content decoding")
+    parser.add_argument("--status-code", type=int, metavar="N", help="the last status; leave out if no answer came")
+    parser.add_argument("--fault", choices=TRANSPORT_FAULTS, help="how the transport failed; leave out if it did not")
+    parser.add_argument("--retry-count", type=int, metavar="N", help="number of retries")
+    parser.add_argument("--bytes-received", type=int, metavar="N", help="body bytes received, before content decoding")
     parser.add_argument("--bytes-declared", type=int, metavar="N", help="the answer's Content-Length")
-    parser.add_argument("--min-bytes", type=int, metavar="N", help="what was declared in advance; for length_check")
-    parser.add_argument("--max-bytes", type=int, metavar="N", help="as --min-bytes")
-    parser.add_argument("--ends-with", metavar="TEXT", help="as --min-bytes")
+    parser.add_argument("--min-bytes", type=int, metavar="N", help="the declared minimum, for the fault length_check")
+    parser.add_argument("--max-bytes", type=int, metavar="N", help="the declared maximum, for the same")
+    parser.add_argument("--ends-with", metavar="TEXT", help="the declared end, for the same")
 
 
 def run(args: Namespace, context: CommandContext) -> int:
-    """Fold the call into the record, and say on stderr what the record says now."""
-    call = _call(args, context)
+    """Merge the call into the record, and print on stderr what the record says now."""
+    call = _read_call(args, context)
     recorder = Recorder(
         Store(bundle_folder(args.bundle, context.environ)),
         args.id,
@@ -52,25 +53,17 @@ def run(args: Namespace, context: CommandContext) -> int:
     return 0
 
 
-def _call(args: Namespace, context: CommandContext) -> Call:
-    given = {name: value for name in _FACTS if (value := getattr(args, name)) is not None}
+def _read_call(args: Namespace, context: CommandContext) -> Call:
+    facts = (args.status_code, args.fault, args.bytes_received, args.bytes_declared, args.retry_count)
+    has_facts = any(fact is not None for fact in facts)
     if args.from_curl is not None:
-        if given:
-            raise UsageError("--from-curl says it all: leave the other facts out")
-        return parse_curl_report(_read(args.from_curl, context))
-    if not given:
-        raise UsageError("nothing is said of the call: give --from-curl, or at least --status-code or --fault")
+        if has_facts:
+            raise UsageError("--from-curl cannot be combined with other facts")
+        with open_input(args.from_curl, context.stdin) as stream:
+            return parse_curl_report(stream.read(MAX_REPORT_BYTES))
+    if not has_facts:
+        raise UsageError("no fact about the call is given: give --from-curl, or at least --status-code or --fault")
     outcome = outcome_from_facts(
         args.status_code, fault=args.fault, received=args.bytes_received, declared=args.bytes_declared
     )
     return Call(outcome, args.retry_count or 0)
-
-
-def _read(name: str, context: CommandContext) -> bytes:
-    if name == "-":
-        return context.stdin.read(MAX_REPORT_BYTES)
-    try:
-        with Path(name).open("rb") as stream:
-            return stream.read(MAX_REPORT_BYTES)
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read: {error.strerror}") from None

@@ -6,7 +6,7 @@ from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample
 from freeze_gate.capture.environment import is_same_run
 from freeze_gate.capture.transport.merge import has_calls, is_truncated
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.record import Record, Run
+from freeze_gate.evidence.record import Record
 
 
 def pin_sample(
@@ -22,19 +22,13 @@ def pin_sample(
         before = store.read_unless_checked(begun.fixture_id)
         pin = store.pin(payload, suffix)
         if before is not None and not replace:
-            _require_same_sample(before, pin)
-        record = before if before is not None and _awaits_pin(before, begun.run) else begun
+            if before.run.replay_of is not None:
+                raise UsageError(f"{before.fixture_id} is a replay of the first run's pin; or pass --replace")
+            if before.fixture_sha256 not in (None, pin.sha256):
+                raise UsageError(f"{conflicting_sample(before.fixture_id)}; or pass --replace")
+        record = begun
+        if before is not None and before.fixture_sha256 is None and has_calls(before):
+            record = before if is_same_run(before.run, begun.run) else begun
         transport = record.transport._replace(pin_complete=False if is_truncated(record) else None)
         store.write(record._replace(fixture_sha256=pin.sha256, fixture_path=pin.path, transport=transport))
     return pin
-
-
-def _require_same_sample(before: Record, pin: Pin) -> None:
-    if before.run.replay_of is not None:
-        raise UsageError(f"{before.fixture_id} is a replay of the first run's pin: pass --replace to replace it")
-    if before.fixture_sha256 not in (None, pin.sha256):
-        raise UsageError(f"{conflicting_sample(before.fixture_id)}; or pass --replace")
-
-
-def _awaits_pin(before: Record, run: Run) -> bool:
-    return before.fixture_sha256 is None and has_calls(before) and is_same_run(before.run, run)

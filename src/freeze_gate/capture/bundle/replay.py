@@ -1,8 +1,8 @@
 """The rerun's start from the first run's pin: the same bytes, checked and copied; only the oracle runs again."""
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample
 from freeze_gate.capture.transport.merge import has_calls
@@ -37,20 +37,16 @@ def _copy_pin(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
     member = pin_member(file.root, first)
     if member is None or first.fixture_sha256 is None or first.run.capture_id is None:
         raise UsageError(f"{fixture_id} has no pin, or no capture_id, in the bundle: there is nothing to start from")
-    with store.locked(), reading("a pinned file"), _open_pin(tree, member, fixture_id) as stream:
+    if member not in tree:
+        raise UsageError(f"the pinned file of {fixture_id} is not in the bundle")
+    with store.locked(), reading("a pinned file"), tree.open(member) as stream:
         _require_no_capture(store.read_unless_checked(fixture_id), first)
         suffix = member.rpartition("/")[2].removeprefix(first.fixture_sha256)
-        pin = store.pin(_chunks(stream), suffix if suffix.startswith(".") else "", expected=first.fixture_sha256)
+        chunks = iter(partial(stream.read, CHUNK), b"")
+        pin = store.pin(chunks, suffix if suffix.startswith(".") else "", expected=first.fixture_sha256)
         this_run = run._replace(replay_of=first.run.capture_id)
         store.write(Record(fixture_id, pin.sha256, pin.path, None, None, run=this_run))
     return pin
-
-
-def _open_pin(tree: Tree, member: str, fixture_id: str) -> BinaryIO:
-    try:
-        return tree.open(member)
-    except KeyError:
-        raise UsageError(f"the pinned file of {fixture_id} is not in the bundle") from None
 
 
 def _find_record(tree: Tree, fixture_id: str) -> RecordFile:
@@ -80,8 +76,3 @@ def _require_no_capture(before: Record | None, first: Record) -> None:
         raise UsageError(conflicting_sample(before.fixture_id))
     if has_calls(before):
         raise UsageError(f"{before.fixture_id} has recorded calls here, and a replay makes none")
-
-
-def _chunks(stream: BinaryIO) -> Iterator[bytes]:
-    while chunk := stream.read(CHUNK):
-        yield chunk

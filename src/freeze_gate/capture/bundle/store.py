@@ -139,7 +139,11 @@ class Store:
             path = folder / f"{sha256}{suffix}"
             refuse_links(path)
             if path.exists():
-                _verify_existing_pin(path, sha256)
+                if _sha256(path) != sha256:
+                    raise UsageError(
+                        f"{path} does not match the digest in its name: the pin was modified;"
+                        " start with a new bundle folder"
+                    )
             else:
                 temporary.replace(path)
         return Pin(sha256, f"fixtures/{path.name}")
@@ -169,10 +173,3 @@ def validate_suffix(suffix: str) -> str:
 def _sha256(path: Path) -> Sha256:
     with path.open("rb") as stream:
         return observe(stream).sha256
-
-
-def _verify_existing_pin(path: Path, sha256: Sha256) -> None:
-    if _sha256(path) != sha256:
-        raise UsageError(
-            f"{path} does not match the digest in its name: the pin was modified; start with a new bundle folder"
-        )

@@ -59,6 +59,18 @@ class Call(NamedTuple):
     outcome: TransportOutcome
     retries: int | None = 0
 
+    def to_transport(self) -> Transport:
+        """Return what a record says about this call alone."""
+        outcome = self.outcome
+        return Transport(
+            status_code=outcome.status_code,
+            timed_out=outcome.timed_out,
+            retry_count=self.retries,
+            fault=outcome.fault,
+            bytes_received=outcome.bytes_received,
+            bytes_declared=outcome.bytes_declared,
+        )
+
 
 def has_calls(record: Record) -> bool:
     """Whether any call is merged into the record: every call says whether it timed out."""
@@ -86,7 +98,7 @@ def merge_calls(before: Record | None, calls: list[Call], sampler: int = 0) -> t
     are those of the first failed call, else of the sampler's; `retry_count` is the sum. `pin_complete` and `checks`
     are the caller's.
     """
-    results = [(call.outcome.ok, _transport(call)) for call in calls]
+    results = [(call.outcome.ok, call.to_transport()) for call in calls]
     if before is not None and has_calls(before):
         results.insert(0, (before.transport_ok, before.transport))
         sampler = 0
@@ -96,22 +108,9 @@ def merge_calls(before: Record | None, calls: list[Call], sampler: int = 0) -> t
     described = failures[0] if failures else results[sampler][1]
     counts = [transport.retry_count for _, transport in results]
     total = None if None in counts else sum(count or 0 for count in counts)
-    return _worst([ok for ok, _ in results]), described._replace(retry_count=total)
-
-
-def _worst(verdicts: list[bool | None]) -> bool | None:
-    if False in verdicts:
-        return False
-    return None if None in verdicts else True
-
-
-def _transport(call: Call) -> Transport:
-    outcome = call.outcome
-    return Transport(
-        status_code=outcome.status_code,
-        timed_out=outcome.timed_out,
-        retry_count=call.retries,
-        fault=outcome.fault,
-        bytes_received=outcome.bytes_received,
-        bytes_declared=outcome.bytes_declared,
-    )
+    ok: bool | None = True
+    if failures:
+        ok = False
+    elif any(verdict is None for verdict, _ in results):
+        ok = None
+    return ok, described._replace(retry_count=total)

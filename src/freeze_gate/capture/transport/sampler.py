@@ -98,24 +98,21 @@ class _Attempts:
             raise self._error
 
     def _run(self) -> None:
+        from freeze_gate.capture.transport.requests_adapter import recording_session
+
         try:
-            self._call()
+            with recording_session(self._recorder) as session:
+                for attempt in range(self._request.retries + 1):
+                    retry_after = self._attempt(session)
+                    exchange = self._recorder.latest
+                    if exchange is None or not _is_retryable(exchange) or attempt == self._request.retries:
+                        break
+                    if self._stopped.wait(max(retry_after, _FIRST_PAUSE * 2**attempt)):
+                        break
         except BaseException as error:  # noqa: BLE001 - it is raised where the call was asked for
             self._error = error
         finally:
             self._on_done()
-
-    def _call(self) -> None:
-        from freeze_gate.capture.transport.requests_adapter import recording_session
-
-        with recording_session(self._recorder) as session:
-            for attempt in range(self._request.retries + 1):
-                retry_after = self._attempt(session)
-                exchange = self._recorder.latest
-                if exchange is None or not _is_retryable(exchange) or attempt == self._request.retries:
-                    return
-                if self._stopped.wait(max(retry_after, _FIRST_PAUSE * 2**attempt)):
-                    return
 
     def _attempt(self, session: "requests.Session") -> float:
         """Make one attempt. Return the seconds that the server asks to wait before another."""

@@ -48,20 +48,17 @@ class TrackedCall:
         The same request after an attempt that brought no sample is a retry, whoever makes it: an SDK does so without
         telling. The request after a redirect belongs to the call and is no retry.
         """
+        outcome = self.exchange.outcome
+        brought_no_sample = outcome is not None and (outcome.ok is False or not self.exchange.is_success)
         if self.exchange.status in _REDIRECTS:
             retries = 0
-        elif self._brought_no_sample and key.is_repeat_of(self.key):
+        elif brought_no_sample and key.is_repeat_of(self.key):
             retries = 1
         else:
             return False
         self.key, self.exchange, self.is_written = key, exchange, False
         self.add_retries(retries)
         return True
-
-    @property
-    def _brought_no_sample(self) -> bool:
-        outcome = self.exchange.outcome
-        return outcome is not None and (outcome.ok is False or not self.exchange.is_success)
 
     def add_retries(self, count: int | None) -> None:
         """Count more attempts; None where nobody knows how many."""

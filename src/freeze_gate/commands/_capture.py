@@ -1,9 +1,35 @@
-"""What several capture commands print: pins, and the transport in one line of fixed words."""
+"""What the capture commands share: the arguments that name a record, the input that they read, the lines they print."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
 
 from freeze_gate.capture.bundle.store import Pin
+from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record
 
 _WORDS = {True: "true", False: "false", None: "null"}
+
+
+def add_record_arguments(parser: ArgumentParser) -> None:
+    """Declare `--id` and `--bundle`."""
+    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
+    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+
+
+@contextmanager
+def open_input(name: str, stdin: BinaryIO) -> Iterator[BinaryIO]:
+    """Open a file for reading; `-` is standard input. Raises `UsageError` where it cannot be read."""
+    try:
+        if name == "-":
+            yield stdin
+        else:
+            with Path(name).open("rb") as stream:
+                yield stream
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from None
 
 
 def format_pin(pin: Pin | None) -> str:

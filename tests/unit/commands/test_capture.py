@@ -1,7 +1,7 @@
 """What capture commands print."""
 
 from freeze_gate.capture.bundle.store import Pin
-from freeze_gate.commands._output import format_pin, format_transport
+from freeze_gate.commands._capture import format_pin, format_transport
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Transport
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import FreezeGateError, NoVerdictError
-from freeze_gate.github.wait_budget import REAL, Clock
+from freeze_gate.github.wait_budget import SYSTEM_CLOCK, Clock
 from freeze_gate.version import VERSION
 
 COMMANDS: Final = {
@@ -28,7 +28,7 @@ COMMANDS: Final = {
 }
 
 
-def main(argv: Sequence[str], environ: Mapping[str, str], clock: Clock = REAL) -> int:
+def main(argv: Sequence[str], environ: Mapping[str, str], clock: Clock = SYSTEM_CLOCK) -> int:
     """Run one command and return its exit code. The one `except` for errors that a person can do something about."""
     context = CommandContext(environ, clock, sys.stdin.buffer, sys.stdout, sys.stderr)
     if list(argv) == ["gate"]:  # takes its inputs from the environment: no parser to import

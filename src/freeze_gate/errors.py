@@ -1,5 +1,9 @@
 """What can end a command early: one root, each kind with its exit code and a sentence for a person."""
 
+from typing import Final
+
+UNREADABLE_CA_BUNDLE: Final = "REQUESTS_CA_BUNDLE: must be a file of certificates that can be read"
+
 
 class FreezeGateError(Exception):
     """A failure with a sentence for a person: what is wrong, what to do next. `exit_code` is of the README's table."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.github.client import Api
+from freeze_gate.github.client import GitHubClient
 from freeze_gate.github.session import Token
 from tests.standin import Pretended, Standin
 from tests.support.gate_job import Job
@@ -28,9 +28,9 @@ def github(pretended: Pretended) -> Iterator[Standin]:
 
 
 @pytest.fixture
-def api(github: Standin, pretended: Pretended) -> Iterator[Api]:
+def api(github: Standin, pretended: Pretended) -> Iterator[GitHubClient]:
     """Return a client of that repository that may wait for two minutes."""
-    with Api(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
+    with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
         yield client
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeze_gate import cli
-from freeze_gate.github.wait_budget import REAL, Clock
+from freeze_gate.github.wait_budget import SYSTEM_CLOCK, Clock
 from freeze_gate.verdict.document_reader import recompute
 from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.record import COMMIT
@@ -133,7 +133,7 @@ class Job:
         given = self.inputs | {name.replace("_", "-"): value for name, value in inputs.items()}
         return self.environ | {f"INPUT_{name.upper()}": value for name, value in given.items()}
 
-    def gate(self, clock: Clock = REAL, **inputs: str) -> Outcome:
+    def gate(self, clock: Clock = SYSTEM_CLOCK, **inputs: str) -> Outcome:
         """Run the step in this process."""
         log = io.StringIO()
         before = signal.getsignal(signal.SIGTERM)

@@ -12,12 +12,11 @@ from freeze_gate.evidence.archive.base import reading
 from freeze_gate.evidence.bundle import open_pin
 from freeze_gate.evidence.diff import Difference, difference
 from freeze_gate.evidence.models import Pair
-from freeze_gate.github.client import Api
+from freeze_gate.github.client import GitHubClient
 from freeze_gate.github.labels import add_label
-from freeze_gate.github.refresh_tickets import Posted as TicketPosted
-from freeze_gate.github.refresh_tickets import Ticket, Tracker
+from freeze_gate.github.refresh_tickets import RefreshTickets, Ticket, TicketOutcome, TicketResult
 from freeze_gate.report.context import ReportContext
-from freeze_gate.report.published import PLANNED, PublishReport, TicketLine
+from freeze_gate.report.published import PublishReport, TicketLine
 from freeze_gate.report.refresh_ticket import (
     Drift,
     add_sighting,
@@ -41,7 +40,7 @@ class PublishResult(NamedTuple):
 class Publisher(NamedTuple):
     """Publishes the plan of one run: the label and the refresh tickets."""
 
-    api: Api
+    api: GitHubClient
     inputs: Inputs
     report_context: ReportContext
     artifacts: ArtifactCache
@@ -52,9 +51,10 @@ class Publisher(NamedTuple):
         pairs = [case.pairs[index] for index in plan.tickets]
         tickets = [self._ticket(pair, case, target) for pair in pairs]
         if self.inputs.dry_run:
-            published = tuple(TicketPosted(ticket, PLANNED) for ticket in tickets)
+            published = tuple(TicketResult(ticket, TicketOutcome.PLANNED) for ticket in tickets)
         else:
-            published = Tracker(self.api, self.inputs.ticket_author, self.inputs.refresh_label).post(tickets)
+            refresh_tickets = RefreshTickets(self.api, self.inputs.ticket_author, self.inputs.refresh_label)
+            published = refresh_tickets.publish(tickets)
         ticket_lines = [
             TicketLine(str(pair.fixture_id), ticket.outcome, ticket.number)
             for pair, ticket in zip(pairs, published, strict=True)

@@ -4,8 +4,8 @@ from typing import Final, NamedTuple
 
 from freeze_gate.action.event import Event, Head
 from freeze_gate.evidence.models import Artifact, Source
-from freeze_gate.github.client import Api
-from freeze_gate.github.pulls import Pull, get_pull, open_pulls_of_branch, pulls_of_commit
+from freeze_gate.github.client import GitHubClient
+from freeze_gate.github.pulls import Pull, get_pull, list_open_pulls_of_branch, list_pulls_of_commit
 
 
 class LabelTarget(NamedTuple):
@@ -47,7 +47,7 @@ _NO_METADATA: Final = Artifact(id=0, name="", size=0)
 """What a server says about an artifact if it does not name its run."""
 
 
-def find_label_target(api: Api, event: Event, pull_request: int | None, rerun: Source | None) -> LabelTarget:
+def find_label_target(api: GitHubClient, event: Event, pull_request: int | None, rerun: Source | None) -> LabelTarget:
     """Find the pull request and check its present state.
 
     The number comes from the input (`pull_request`), else from the event or the merge queue's ref, else from the
@@ -95,12 +95,12 @@ def _tested_commit(event: Event, rerun: Source | None) -> TestedCommit:
     )
 
 
-def _search(api: Api, tested: TestedCommit) -> LabelTarget:
+def _search(api: GitHubClient, tested: TestedCommit) -> LabelTarget:
     """Find the one open pull request, by the tested branch if its owner is known, else by the commit."""
     if tested.owner and tested.branch:  # GitHub lists no pull requests for a fork's commit
-        where, pulls = "of the tested branch", open_pulls_of_branch(api, tested.owner, tested.branch)
+        where, pulls = "of the tested branch", list_open_pulls_of_branch(api, tested.owner, tested.branch)
     elif tested.same_repository:
-        where, pulls = "of this repository's own branches", pulls_of_commit(api, str(tested.sha))
+        where, pulls = "of this repository's own branches", list_pulls_of_commit(api, str(tested.sha))
     else:
         reason = "GitHub does not say which fork was tested: name the pull request in the input `pull-request`"
         return LabelTarget(None, reason)

@@ -16,7 +16,7 @@ from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.models import Source
 from freeze_gate.evidence.pairing import pair_up
-from freeze_gate.github.client import Api
+from freeze_gate.github.client import GitHubClient
 from freeze_gate.github.contents import read_file
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.context import ReportContext
@@ -36,7 +36,7 @@ class Gate(NamedTuple):
     inputs: Inputs
     event: Event
     today: date
-    api: Api
+    api: GitHubClient
     artifacts: ArtifactCache
     collector: Collector
     runner: Runner

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from freeze_gate.artifacts.select import Candidate
 from freeze_gate.github.artifacts import get_attempt, get_run
-from freeze_gate.github.client import Api
-from freeze_gate.github.errors import ApiError
+from freeze_gate.github.client import GitHubClient
+from freeze_gate.github.errors import NotFound
 
 
 class RunAttempts:
@@ -14,7 +14,7 @@ class RunAttempts:
     `latest` has the number of the latest attempt of each run where it is known without asking.
     """
 
-    def __init__(self, api: Api, latest: Mapping[int, int]) -> None:
+    def __init__(self, api: GitHubClient, latest: Mapping[int, int]) -> None:
         self._api = api
         self._latest = dict(latest)
         self._starts: dict[tuple[int, int], str | None] = {}
@@ -63,8 +63,6 @@ class RunAttempts:
         if (run_id, attempt) not in self._starts:
             try:
                 self._starts[run_id, attempt] = get_attempt(self._api, run_id, attempt).started_at
-            except ApiError as error:
-                if error.kind != "not-found":
-                    raise
+            except NotFound:
                 self._starts[run_id, attempt] = None
         return self._starts[run_id, attempt]

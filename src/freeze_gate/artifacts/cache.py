@@ -10,8 +10,8 @@ from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
 from freeze_gate.evidence.models import Artifact, Source
-from freeze_gate.github.client import Api
-from freeze_gate.github.download import Downloads
+from freeze_gate.github.client import GitHubClient
+from freeze_gate.github.download import ArtifactDownloader
 
 MAX_PARALLEL_DOWNLOADS: Final = 8
 """Enough to hide the latency of a hundred shards, and far below the hundred that GitHub allows."""
@@ -26,7 +26,9 @@ RESERVED_API_CALLS: Final = 4
 class ArtifactCache:
     """Artifacts that were read, by id. Their bytes stay in `folder`, in files named by the id."""
 
-    def __init__(self, api: Api, downloads: Downloads, folder: Path, log: Callable[[str], None]) -> None:
+    def __init__(
+        self, api: GitHubClient, downloads: ArtifactDownloader, folder: Path, log: Callable[[str], None]
+    ) -> None:
         self._api = api
         self._downloads = downloads
         self._folder = folder
@@ -69,7 +71,7 @@ class ArtifactCache:
         path = self.path(artifact)
         try:
             with path.open("w+b") as file:
-                download = self._downloads.fetch(artifact, file)
+                download = self._downloads.download(artifact, file)
         except OSError as error:
             raise NoVerdictError(
                 f"an artifact cannot be stored ({error.strerror}): free some disk space and run again"

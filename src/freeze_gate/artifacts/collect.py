@@ -25,7 +25,7 @@ from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.models import Artifact, Fault, Other, Source
 from freeze_gate.evidence.pairing import Shown, gather
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
-from freeze_gate.github.client import Api
+from freeze_gate.github.client import GitHubClient
 
 Listings = dict[int, tuple[Artifact, ...]]
 """The artifacts of runs, by the id of the run."""
@@ -46,7 +46,7 @@ class Collector:
     to be asked for.
     """
 
-    def __init__(self, api: Api, cache: ArtifactCache, run_id: int, latest_attempt: int | None) -> None:
+    def __init__(self, api: GitHubClient, cache: ArtifactCache, run_id: int, latest_attempt: int | None) -> None:
         self._api = api
         self._cache = cache
         self._run_id = run_id

@@ -61,8 +61,8 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.artifacts.cache import ArtifactCache
     from freeze_gate.artifacts.collect import Collector
     from freeze_gate.files import write_file
-    from freeze_gate.github.client import Api
-    from freeze_gate.github.download import Downloads
+    from freeze_gate.github.client import GitHubClient
+    from freeze_gate.github.download import ArtifactDownloader
     from freeze_gate.report.context import ReportContext
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)
@@ -77,10 +77,10 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         dry_run=inputs.dry_run,
     )
     with (
-        Api(
+        GitHubClient(
             event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds, clock=context.clock
         ) as api,
-        Downloads(api, inputs.max_artifact_bytes) as downloads,
+        ArtifactDownloader(api, inputs.max_artifact_bytes) as downloads,
     ):
         artifacts = ArtifactCache(api, downloads, folder, runner.log)
         return Gate(

@@ -1,11 +1,11 @@
-"""Which artifacts a run has, and when its attempts began."""
+"""The artifacts of a run, and when its attempts started."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from freeze_gate.evidence.models import Artifact, Fault
-from freeze_gate.github.client import Api, read
-from freeze_gate.github.errors import ApiError, Purpose
+from freeze_gate.github.client import GitHubClient, parse_payload
+from freeze_gate.github.errors import Gone, NotFound, Operation
 from freeze_gate.validation.readers import (
     InvalidValue,
     ObjectReader,
@@ -18,18 +18,18 @@ from freeze_gate.validation.readers import (
     text,
 )
 
-LAG: Final = (2.0, 4.0, 8.0)
-"""Seconds between two looks at a listing that does not hold what was uploaded a moment ago."""
+LISTING_RETRY_DELAYS: Final = (2.0, 4.0, 8.0)
+"""Seconds before each repetition of a listing that lacks an artifact: one can be missing right after its upload."""
 
-_LIST: Final = Purpose("list the artifacts of the run", "actions: read")
-_GET: Final = Purpose("describe the artifact", "actions: read")
-_RUN: Final = Purpose("describe the run", "actions: read")
-_ATTEMPT: Final = Purpose("describe the attempt of the run", "actions: read")
+_LIST: Final = Operation("listing the run's artifacts", "actions: read")
+_GET: Final = Operation("reading the artifact", "actions: read")
+_GET_RUN: Final = Operation("reading the run", "actions: read")
+_GET_ATTEMPT: Final = Operation("reading the run's attempt", "actions: read")
 _TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z"
 
 
-class RunFacts(NamedTuple):
-    """What GitHub says about a run, or about one attempt of it. `attempt` is its number, `started_at` its UTC time."""
+class WorkflowRun(NamedTuple):
+    """A run, or one attempt of it. `attempt` is the attempt's number, `started_at` its time (UTC)."""
 
     id: int
     attempt: int
@@ -65,9 +65,21 @@ _ORIGIN: Final = ObjectReader(
 )
 
 
-def _artifact(size_in_bytes: int, workflow_run: _Origin | None, **said: Any) -> Artifact:
-    run = workflow_run or _Origin()
-    return Artifact(size=size_in_bytes, run_id=run.id, **said, **{k: v for k, v in run._asdict().items() if k != "id"})
+def _artifact(**fields: Any) -> Artifact:
+    origin: _Origin = fields["workflow_run"] or _Origin()
+    return Artifact(
+        id=fields["id"],
+        name=fields["name"],
+        size=fields["size_in_bytes"],
+        expired=fields["expired"],
+        created_at=fields["created_at"],
+        digest=fields["digest"],
+        run_id=origin.id,
+        repository_id=origin.repository_id,
+        head_repository_id=origin.head_repository_id,
+        head_branch=origin.head_branch,
+        head_sha=origin.head_sha,
+    )
 
 
 _FIELDS: Final[dict[str, Reader[Any]]] = {
@@ -87,17 +99,25 @@ class _Listing(NamedTuple):
     artifacts: tuple[Artifact, ...]
 
 
-# Any job of the run may upload under any name. One that no input can be must not stop the gate: it is left out below.
+# Any job of the run may upload under any name. `_list_once` leaves out a name that no input can have.
 _LISTED: Final = ObjectReader(_artifact, {**_FIELDS, "name": of_type(str, "a string")})
 _LISTING: Final = ObjectReader(_Listing, {"total_count": integer(), "artifacts": list_of(_LISTED)})
 
 
-def _run_facts(run_started_at: str | None, run_attempt: int, head_repository: int | None, **said: Any) -> RunFacts:
-    return RunFacts(attempt=run_attempt, started_at=run_started_at, head_repository_id=head_repository, **said)
+def _workflow_run(**fields: Any) -> WorkflowRun:
+    return WorkflowRun(
+        id=fields["id"],
+        attempt=fields["run_attempt"],
+        started_at=fields["run_started_at"],
+        event=fields["event"],
+        head_sha=fields["head_sha"],
+        head_branch=fields["head_branch"],
+        head_repository_id=fields["head_repository"],
+    )
 
 
-_RUN_FACTS: Final = ObjectReader(
-    _run_facts,
+_RUN: Final = ObjectReader(
+    _workflow_run,
     {
         "id": _id,
         "run_attempt": _id,
@@ -105,37 +125,40 @@ _RUN_FACTS: Final = ObjectReader(
         "event": _name,
         "head_sha": _sha,
         "head_branch": nullable(_name),
-        "head_repository": nullable(ObjectReader(lambda **found: found["id"], {"id": _id})),
+        "head_repository": nullable(ObjectReader(lambda **fields: fields["id"], {"id": _id})),
     },
 )
 
 
 def list_artifacts(
-    api: Api, run_id: int, enough: Callable[[tuple[Artifact, ...]], bool] = bool
+    client: GitHubClient, run_id: int, is_complete: Callable[[tuple[Artifact, ...]], bool] = bool
 ) -> tuple[Artifact, ...]:
-    """List all artifacts of a run, newest `created_at` first, without those whose name holds a control character.
+    """List all artifacts of a run, newest `created_at` first, without those whose name has a control character.
 
-    A listing that does not satisfy `enough`, or holds fewer than it counts, is asked for again a few times: an
-    artifact can be missing for seconds after its upload. What the last look showed is returned. Raises `ApiError`.
+    A listing that is not complete, or has fewer artifacts than its own count, is repeated after
+    `LISTING_RETRY_DELAYS`; the last listing is returned. Raises `ApiError`.
     """
-    found, whole_listing = _listing(api, run_id)
-    for pause in LAG:
-        if (whole_listing and enough(found)) or not api.budget.wait(pause):
+    artifacts, has_all = _list_once(client, run_id)
+    for delay in LISTING_RETRY_DELAYS:
+        if (has_all and is_complete(artifacts)) or not client.budget.wait(delay):
             break
-        found, whole_listing = _listing(api, run_id)
-    return found
+        artifacts, has_all = _list_once(client, run_id)
+    return artifacts
 
 
-def _listing(api: Api, run_id: int) -> tuple[tuple[Artifact, ...], bool]:
-    """Ask once. An upload between two pages shifts them, so that one artifact can come twice."""
-    found: dict[int, Artifact] = {}
-    count = 0
-    for payload in api.pages(f"actions/runs/{run_id}/artifacts", _LIST, {}):
-        page: _Listing = read(_LISTING, payload, _LIST)
-        count = page.total_count
-        found |= {artifact.id: artifact._replace(run_id=artifact.run_id or run_id) for artifact in page.artifacts}
-    newest_first = sorted(found.values(), key=lambda artifact: artifact.created_at or "", reverse=True)
-    return tuple(artifact for artifact in newest_first if _is_name(artifact.name)), len(found) >= count
+def _list_once(client: GitHubClient, run_id: int) -> tuple[tuple[Artifact, ...], bool]:
+    """Return the artifacts, and whether they are as many as GitHub counts.
+
+    An upload while the pages are read shifts them, so that one artifact can come twice.
+    """
+    by_id: dict[int, Artifact] = {}
+    total_count = 0
+    for payload in client.get_pages(f"actions/runs/{run_id}/artifacts", _LIST, {}):
+        page: _Listing = parse_payload(_LISTING, payload, _LIST)
+        total_count = page.total_count
+        by_id |= {artifact.id: artifact._replace(run_id=artifact.run_id or run_id) for artifact in page.artifacts}
+    newest_first = sorted(by_id.values(), key=lambda artifact: artifact.created_at or "", reverse=True)
+    return tuple(artifact for artifact in newest_first if _is_name(artifact.name)), len(by_id) >= total_count
 
 
 def _is_name(name: str) -> bool:
@@ -146,28 +169,26 @@ def _is_name(name: str) -> bool:
     return True
 
 
-def get_artifact(api: Api, artifact_id: int) -> Artifact | Fault:
-    """Describe one artifact; a fault where there is none. Raises `ApiError`."""
+def get_artifact(client: GitHubClient, artifact_id: int) -> Artifact | Fault:
+    """Read one artifact; a fault if it is missing or expired. Raises `ApiError`."""
     try:
-        answer = api.get(f"actions/artifacts/{artifact_id}", _GET)
-    except ApiError as error:
-        if error.kind == "not-found":
-            return Fault("artifact-missing", f"there is no artifact {artifact_id}, or the token lacks `actions: read`")
-        if error.kind == "gone":
-            return Fault("artifact-expired", f"GitHub no longer keeps artifact {artifact_id}")
-        raise
-    artifact: Artifact = read(_ARTIFACT, answer.payload, _GET)
+        response = client.get(f"actions/artifacts/{artifact_id}", _GET)
+    except NotFound:
+        return Fault("artifact-missing", f"artifact {artifact_id} does not exist, or the token lacks `actions: read`")
+    except Gone:
+        return Fault("artifact-expired", f"GitHub no longer keeps artifact {artifact_id}")
+    artifact: Artifact = parse_payload(_ARTIFACT, response.payload, _GET)
     return artifact
 
 
-def get_run(api: Api, run_id: int) -> RunFacts:
-    """Describe a run; its `attempt` is the newest one's number. Raises `ApiError`."""
-    facts: RunFacts = read(_RUN_FACTS, api.get(f"actions/runs/{run_id}", _RUN).payload, _RUN)
-    return facts
+def get_run(client: GitHubClient, run_id: int) -> WorkflowRun:
+    """Read a run; its `attempt` is the number of the latest. Raises `ApiError`."""
+    run: WorkflowRun = parse_payload(_RUN, client.get(f"actions/runs/{run_id}", _GET_RUN).payload, _GET_RUN)
+    return run
 
 
-def get_attempt(api: Api, run_id: int, attempt: int) -> RunFacts:
-    """Describe one attempt of a run. Raises `ApiError`."""
-    answer = api.get(f"actions/runs/{run_id}/attempts/{attempt}", _ATTEMPT)
-    facts: RunFacts = read(_RUN_FACTS, answer.payload, _ATTEMPT)
-    return facts
+def get_attempt(client: GitHubClient, run_id: int, attempt: int) -> WorkflowRun:
+    """Read one attempt of a run. Raises `ApiError`."""
+    response = client.get(f"actions/runs/{run_id}/attempts/{attempt}", _GET_ATTEMPT)
+    run: WorkflowRun = parse_payload(_RUN, response.payload, _GET_ATTEMPT)
+    return run

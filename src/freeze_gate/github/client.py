@@ -1,276 +1,272 @@
-"""One repository of GitHub's REST API: the token, retries within a budget, and answers that are read with distrust."""
+"""A client of GitHub's REST API for one repository: the token, retries within a budget, and checked responses.
+
+The retries are written by hand: `urllib3.Retry` knows neither GitHub's limits that come as 403, nor a budget that
+threads share, nor a body that breaks off, nor a change that may have been made although its response was lost.
+"""
 
 import json
 import re
 import threading
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.utils import parse_header_links
 
-from freeze_gate.errors import UsageError
-from freeze_gate.github.errors import RETRIED, ApiError, Purpose, refusal
-from freeze_gate.github.session import TIMEOUT, Session, Token, cause
-from freeze_gate.github.wait_budget import REAL, Budget, Clock
+from freeze_gate.errors import UNREADABLE_CA_BUNDLE, UsageError
+from freeze_gate.github.errors import (
+    ApiError,
+    ConnectionFailed,
+    Operation,
+    RequestRefused,
+    UnexpectedResponse,
+    error_from_response,
+)
+from freeze_gate.github.session import TIMEOUT, Session, Token, describe_connection_error
+from freeze_gate.github.wait_budget import SYSTEM_CLOCK, Clock, WaitBudget
 from freeze_gate.validation.readers import InvalidValue, Reader, T
 
-MAX_ANSWER_BYTES: Final = 32 << 20
+MAX_RESPONSE_BYTES: Final = 32 << 20
 """A page of a hundred issues with the longest bodies, every character of four bytes, is 26 MB."""
 
-ANSWER_SECONDS: Final = 60
-"""How long one answer may take to arrive, however steadily it drips."""
+RESPONSE_TIMEOUT: Final = 60
+"""Seconds that one response may take to arrive, even if its bytes keep coming."""
 
-TRIES: Final = 5
-PAGE: Final = 100
-MOST_PAGES: Final = 100
-"""Ten thousand entries; a listing that goes on is not one that this tool can have asked for."""
+MAX_ATTEMPTS: Final = 5
+PAGE_SIZE: Final = 100
+MAX_PAGES: Final = 100
+"""Ten thousand entries: no listing that this tool asks for is longer."""
 
 MUTATION_PAUSE: Final = 1.0
 """Seconds between two changes, as GitHub's guide to its secondary limits asks for."""
 
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
-_FOLLOWED: Final = frozenset({301, 302, 307, 308})
-_MOST_REDIRECTS: Final = 3
+_REDIRECTS: Final = frozenset({301, 302, 307, 308})
+_MAX_REDIRECTS: Final = 3
 
 
-class Answer(NamedTuple):
-    """What GitHub said, below a status of 400. `payload` is any JSON; header names ignore case."""
+class Response(NamedTuple):
+    """A response with a status below 400. `payload` is any JSON, None for a redirect; "" is a header that is absent."""
 
     status: int
-    headers: Mapping[str, str]
     payload: Any
+    location: str
+    next_page: str
 
 
-class Call(NamedTuple):
-    """One request. `again` says that it may be sent once more where its answer was lost."""
+class Request(NamedTuple):
+    """One request. `retryable` says that it may be sent again after its response was lost."""
 
     method: str
     url: str
-    purpose: Purpose
+    operation: Operation
     params: Mapping[str, str | int] | None = None
     body: Any = None
-    again: bool = True
+    retryable: bool = True
 
 
-class Api:
+class GitHubClient:
     """The API of one repository, for one run. May be used by several threads at once.
 
-    `calls` counts the requests made. `remaining` is what is left of the hourly limit, as GitHub says.
+    `calls` counts the requests made. `remaining` is what is left of the hourly limit, according to GitHub.
     """
 
     def __init__(
-        self, base: str, repository: str, token: Token, *, wait_seconds: float = 120, clock: Clock = REAL
+        self, api_url: str, repository: str, token: Token, *, wait_seconds: float = 120, clock: Clock = SYSTEM_CLOCK
     ) -> None:
-        self.base = checked_base(base)
-        self.root = f"{self.base}/repos/{checked_repository(repository)}/"
+        self.api_url = validate_api_url(api_url)
+        if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
+            raise UsageError("GITHUB_REPOSITORY: must be owner/name")
+        self.root = f"{self.api_url}/repos/{repository}/"
         self.clock = clock
-        self.budget = Budget(wait_seconds, clock)
+        self.budget = WaitBudget(wait_seconds, clock)
         self.calls = 0
         self.remaining: int | None = None
-        self._reset = ""  # when the hour that `remaining` is about ends, as GitHub writes it
-        self._counting = threading.Lock()
-        self._changing = threading.Lock()
-        self._last_change = float("-inf")
+        self._reset = ""  # the end of the hour that `remaining` is about, as GitHub writes it
+        self._counter_lock = threading.Lock()
+        self._mutation_lock = threading.Lock()
+        self._last_mutation = float("-inf")
         self._session = Session(token)
         self._session.headers.update({"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"})
 
     def __enter__(self) -> Self:
-        """Use as a context manager to close the connections."""
+        """Return the client; the connections are closed at the end."""
         return self
 
     def __exit__(self, *_exc: object) -> None:
         """Close the connections."""
         self._session.close()
 
-    def get(self, path: str, purpose: Purpose, params: Mapping[str, str | int] | None = None) -> Answer:
-        """Ask for `path` below the repository. Raises `ApiError`."""
-        return self._follow(Call("GET", self.root + path, purpose, params))
+    def get(self, path: str, operation: Operation, params: Mapping[str, str | int] | None = None) -> Response:
+        """Get `path` below the repository. Raises `ApiError`."""
+        return self._request(Request("GET", self.root + path, operation, params))
 
-    def pages(self, path: str, purpose: Purpose, params: Mapping[str, str | int]) -> Iterator[Any]:
-        """Yield the payload of every page, a hundred entries each, as the `Link` header leads. Raises `ApiError`."""
-        call = Call("GET", self.root + path, purpose, {**params, "per_page": PAGE})
-        for _ in range(MOST_PAGES):
-            answer = self._follow(call)
-            yield answer.payload
-            following = _next_page(answer)
-            if following is None:
+    def get_pages(self, path: str, operation: Operation, params: Mapping[str, str | int]) -> Iterator[Any]:
+        """Yield the payload of every page, a hundred entries each, by the `Link` headers. Raises `ApiError`."""
+        request = Request("GET", self.root + path, operation, {**params, "per_page": PAGE_SIZE})
+        for _ in range(MAX_PAGES):
+            response = self._request(request)
+            yield response.payload
+            if not response.next_page:
                 return
-            call = Call("GET", self._inside(following, purpose), purpose)
-        raise ApiError("shape", f"GitHub's listing does not end after {MOST_PAGES} pages, asked to {purpose.what}")
+            request = Request("GET", self._same_origin_url(response.next_page, operation), operation)
+        raise UnexpectedResponse(f"GitHub's listing does not end after {MAX_PAGES} pages {_while(operation)}")
 
-    def post(self, path: str, body: Any, purpose: Purpose, *, again: bool) -> Answer:
-        """Send `body` as JSON. Without `again`, a lost answer raises at once with `maybe_done`. Raises `ApiError`."""
-        return self._change(Call("POST", self.root + path, purpose, body=body, again=again))
+    def get_redirect(self, path: str, operation: Operation) -> str:
+        """Get `path`, which responds with a redirect, and return its target. Raises `ApiError`."""
+        response = self._request(Request("GET", self.root + path, operation), stop_at_found=True)
+        if response.status != HTTPStatus.FOUND or not response.location:
+            raise UnexpectedResponse(f"GitHub sent no redirect {_while(operation)}")
+        return response.location
 
-    def patch(self, path: str, body: Any, purpose: Purpose) -> Answer:
-        """Change what is named, which may safely be sent twice. Raises `ApiError`."""
-        return self._change(Call("PATCH", self.root + path, purpose, body=body))
+    def post(self, path: str, body: Any, operation: Operation, *, retryable: bool) -> Response:
+        """Send `body` as JSON. If it is not retryable, a lost response raises at once. Raises `ApiError`."""
+        return self._mutate(Request("POST", self.root + path, operation, body=body, retryable=retryable))
 
-    def pace(self) -> None:
-        """Wait until the next change may be made; who reads what it will change waits before it reads."""
-        pause = self._last_change + MUTATION_PAUSE - self.clock.monotonic()
+    def patch(self, path: str, body: Any, operation: Operation) -> Response:
+        """Change `path`, which may safely be sent twice. Raises `ApiError`."""
+        return self._mutate(Request("PATCH", self.root + path, operation, body=body))
+
+    def throttle(self) -> None:
+        """Wait until the next change may be made. Call this before reading what the change depends on."""
+        pause = self._last_mutation + MUTATION_PAUSE - self.clock.monotonic()
         if pause > 0:
             self.clock.sleep(pause)
 
-    def location(self, path: str, purpose: Purpose) -> str:
-        """Ask for `path`, which answers with a redirect, and return where it leads. Raises `ApiError`."""
-        answer = self._follow(Call("GET", self.root + path, purpose), out=True)
-        location = answer.headers.get("location", "")
-        if answer.status != 302 or not location:  # noqa: PLR2004 - HTTP's own number
-            raise ApiError("shape", f"GitHub sent no redirect when asked to {purpose.what}", status=answer.status)
-        return location
+    def _request(self, request: Request, *, stop_at_found: bool = False) -> Response:
+        """Follow redirects inside the API (a renamed repository); `stop_at_found` returns the first 302 (Found)."""
+        for _ in range(_MAX_REDIRECTS + 1):
+            response = self._send_with_retries(request)
+            if response.status not in _REDIRECTS or (stop_at_found and response.status == HTTPStatus.FOUND):
+                return response
+            request = request._replace(url=self._same_origin_url(response.location, request.operation), params=None)
+        raise RequestRefused(f"GitHub redirects in a circle {_while(request.operation)}")
 
-    def _follow(self, call: Call, *, out: bool = False) -> Answer:
-        """Follow redirects inside the API (a renamed repository); `out` hands back one that leaves it."""
-        for _ in range(_MOST_REDIRECTS + 1):
-            answer = self._persist(call)
-            if answer.status not in _FOLLOWED or (out and answer.status == 302):  # noqa: PLR2004 - HTTP's own number
-                return answer
-            call = call._replace(url=self._inside(answer.headers.get("location", ""), call.purpose), params=None)
-        raise ApiError("refused", f"GitHub redirects in a circle when asked to {call.purpose.what}")
-
-    def _change(self, call: Call) -> Answer:
-        """Send changes one at a time, and not too fast: they count five times as much as a question."""
-        with self._changing:
-            self.pace()
+    def _mutate(self, request: Request) -> Response:
+        """Send one change at a time, with a pause: GitHub counts a change five times as much as a read."""
+        with self._mutation_lock:
+            self.throttle()
             try:
-                answer = self._persist(call)
+                response = self._send_with_retries(request)
             finally:
-                self._last_change = self.clock.monotonic()
-        if answer.status in _FOLLOWED:
-            raise ApiError(
-                "refused",
-                f"GitHub has moved what it was asked to {call.purpose.what} (HTTP {answer.status})",
-                status=answer.status,
+                self._last_mutation = self.clock.monotonic()
+        if response.status in _REDIRECTS:
+            raise RequestRefused(
+                f"GitHub has moved this elsewhere (HTTP {response.status}) {_while(request.operation)}"
             )
-        return answer
+        return response
 
-    def _persist(self, call: Call) -> Answer:
-        """Try until there is an answer, the failure is not one that time cures, or the budget is used up."""
-        for attempt in range(TRIES):
-            since = self.clock.monotonic()
+    def _send_with_retries(self, request: Request) -> Response:
+        """Send until there is a response, an error that is not transient, or no budget left."""
+        for attempt in range(MAX_ATTEMPTS):
+            started_at = self.clock.monotonic()
             try:
-                return self._once(call)
+                return self._send(request)
             except ApiError as error:
-                final = attempt == TRIES - 1 or error.kind not in RETRIED or (error.maybe_done and not call.again)
-                pause = 2.0**attempt if error.wait is None else error.wait
-                if final or not self.budget.wait(pause, since):
+                is_last = attempt == MAX_ATTEMPTS - 1
+                may_repeat = error.is_transient and (request.retryable or not error.is_possibly_applied)
+                pause = 2.0**attempt if error.retry_after is None else error.retry_after
+                if is_last or not may_repeat or not self.budget.wait(pause, started_at):
                     raise
-        raise AssertionError  # the last try returns or raises
+        raise AssertionError  # the last attempt returns or raises
 
-    def _once(self, call: Call) -> Answer:
-        with self._counting:
+    def _send(self, request: Request) -> Response:
+        with self._counter_lock:
             self.calls += 1
         try:
             with self._session.request(
-                call.method,
-                call.url,
-                params=call.params,
-                json=call.body,
+                request.method,
+                request.url,
+                params=request.params,
+                json=request.body,
                 timeout=TIMEOUT,
-                allow_redirects=False,  # the token must not travel on
+                allow_redirects=False,  # the token goes to no other server
                 stream=True,
             ) as response:
-                raw = self._read(response, call.purpose)
+                body = self._read_body(response, request.operation)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise ApiError("connection", f"{cause(error)}, asked to {call.purpose.what}", maybe_done=True) from None
-        except OSError:  # the one thing that `requests` leaves unwrapped
-            raise UsageError("REQUESTS_CA_BUNDLE: must be a file of certificates that can be read") from None
-        self._note_remaining(response.headers)
-        if response.status_code in _FOLLOWED:
-            return Answer(response.status_code, response.headers, None)
-        payload = _parsed(raw)
-        if response.status_code >= 400:  # noqa: PLR2004 - HTTP's own number
-            raise refusal(call.purpose, response.status_code, response.headers, payload, self.clock.epoch())
-        if payload is None:
-            raise ApiError("connection", f"GitHub's answer was not JSON, asked to {call.purpose.what}", maybe_done=True)
-        return Answer(response.status_code, response.headers, payload)
+            raise ConnectionFailed(f"{describe_connection_error(error)} {_while(request.operation)}") from None
+        except OSError:  # `requests` does not wrap this one
+            raise UsageError(UNREADABLE_CA_BUNDLE) from None
+        status, headers = response.status_code, response.headers
+        self._update_rate_limit(headers)
+        payload = None if status in _REDIRECTS else _parse_json(body)
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise error_from_response(request.operation, status, headers, payload, self.clock.epoch())
+        if payload is None and status not in _REDIRECTS:
+            raise ConnectionFailed(f"GitHub's response was not JSON {_while(request.operation)}")
+        return Response(status, payload, headers.get("location", ""), response.links.get("next", {}).get("url", ""))
 
-    def _read(self, response: requests.Response, purpose: Purpose) -> bytes:
-        """Read a body under a cap of size and of time."""
-        deadline = self.clock.monotonic() + ANSWER_SECONDS
-        raw = bytearray()
+    def _read_body(self, response: requests.Response, operation: Operation) -> bytes:
+        """Read a body of limited size within a limited time."""
+        deadline = self.clock.monotonic() + RESPONSE_TIMEOUT
+        body = bytearray()
         while chunk := response.raw.read1(1 << 16, decode_content=True):
-            raw += chunk
-            if len(raw) > MAX_ANSWER_BYTES:
-                raise ApiError("shape", f"GitHub's answer is too long to be read, asked to {purpose.what}")
+            body += chunk
+            if len(body) > MAX_RESPONSE_BYTES:
+                raise UnexpectedResponse(f"GitHub's response is too long {_while(operation)}")
             if self.clock.monotonic() > deadline:
                 raise requests.ReadTimeout
-        return bytes(raw)
+        return bytes(body)
 
-    def _note_remaining(self, headers: Mapping[str, str]) -> None:
-        """Keep the least that an hour's answers say: those of calls made at the same time come in any order."""
+    def _update_rate_limit(self, headers: Mapping[str, str]) -> None:
+        """Keep the smallest number of an hour: responses to parallel calls arrive in any order."""
         value, reset = headers.get("x-ratelimit-remaining", ""), headers.get("x-ratelimit-reset", "")
         if not re.fullmatch(r"[0-9]{1,9}", value):
             return
-        with self._counting:
-            told_before = self.remaining if reset == self._reset else None
-            self.remaining = int(value) if told_before is None else min(told_before, int(value))
+        with self._counter_lock:
+            previous = self.remaining if reset == self._reset else None
+            self.remaining = int(value) if previous is None else min(previous, int(value))
             self._reset = reset
 
-    def _inside(self, location: str, purpose: Purpose) -> str:
-        """Return an absolute URL of this API, or refuse to take the token anywhere else."""
-        url = inside(self.root, location)
-        if url is None:
-            raise ApiError("refused", f"GitHub's API leads to another server, asked to {purpose.what}")
-        return url
+    def _same_origin_url(self, location: str, operation: Operation) -> str:
+        """Return the absolute URL of a redirect or link. Raises `RequestRefused` if it is not on the API's server."""
+        try:
+            url = urljoin(self.root, location)
+            if location and _origin(url) == _origin(self.root):
+                return url
+        except ValueError:
+            pass
+        raise RequestRefused(f"GitHub's API leads to another server {_while(operation)}")
 
 
-def read(reader: Reader[T], payload: Any, purpose: Purpose) -> T:
-    """Read a payload of the documented shape. Raises `ApiError` that names the first thing wrong and quotes nothing."""
+def parse_payload(reader: Reader[T], payload: Any, operation: Operation) -> T:
+    """Read a payload of the documented shape. Raises `UnexpectedResponse`, which names the first problem's path."""
     try:
         return reader(payload)
     except InvalidValue as error:
-        raise ApiError(
-            "shape", f"GitHub's answer is not of the documented shape, asked to {purpose.what}: {error.problems[0]}"
+        raise UnexpectedResponse(
+            f"GitHub's response does not have the documented shape {_while(operation)}: {error.problems[0]}"
         ) from None
 
 
-def checked_base(base: str) -> str:
+def validate_api_url(url: str) -> str:
     """Return the address of the API without a slash at its end. Raises `UsageError`."""
     try:
-        parts = urlsplit(base)
-        sound = _origin(base)[0] in ("http", "https") and bool(parts.hostname)
+        scheme, host, _ = _origin(url)
     except ValueError:
-        sound = False
-    if not sound or not re.fullmatch(r"[!-~]+", base) or {"@", "?", "#"} & set(base):
+        scheme, host = "", None
+    is_plain = re.fullmatch(r"[!-~]+", url) and not {"@", "?", "#"} & set(url)
+    if scheme not in ("http", "https") or not host or not is_plain:
         raise UsageError("GITHUB_API_URL: must be the address of GitHub's API, such as https://api.github.com")
-    return base.rstrip("/")
-
-
-def checked_repository(repository: str) -> str:
-    """Return `owner/name` as it is. Raises `UsageError`."""
-    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
-        raise UsageError("GITHUB_REPOSITORY: must be owner/name")
-    return repository
+    return url.rstrip("/")
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
-    """Return scheme, host and port of a URL. Raises `ValueError` for what is none."""
+    """Return scheme, host and port of a URL. Raises `ValueError` for text that is not a URL."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def inside(root: str, location: str) -> str | None:
-    """Return the absolute URL that a server leads to from `root`; None for what leads nowhere or to another server."""
+def _while(operation: Operation) -> str:
+    return f"while {operation.description}"
+
+
+def _parse_json(body: bytes) -> Any:
+    """Parse JSON; None if it is invalid: no response that this tool reads is `null`."""
     try:
-        url = urljoin(root, location)
-        return url if location and _origin(url) == _origin(root) else None
-    except ValueError:
-        return None
-
-
-def _next_page(answer: Answer) -> str | None:
-    links = parse_header_links(answer.headers.get("link", ""))
-    return next((link["url"] for link in links if link.get("rel") == "next"), None)
-
-
-def _parsed(raw: bytes) -> Any:
-    """Parse JSON; None for what is not: no answer that this tool reads is `null`."""
-    try:
-        return json.loads(raw.decode("utf-8"))
+        return json.loads(body.decode("utf-8"))
     except (ValueError, RecursionError):
         return None

@@ -1,74 +1,86 @@
-"""Reading one file of the default branch: found, absent, or not readable, which is not the same as absent."""
+"""Reads one file of the default branch: present, absent, or unreadable, which is not the same as absent."""
 
 import base64
 import binascii
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from freeze_gate.errors import UsageError
-from freeze_gate.github.client import Api, read
-from freeze_gate.github.errors import ApiError, Purpose
+from freeze_gate.github.client import GitHubClient, parse_payload
+from freeze_gate.github.errors import ApiError, NotFound, Operation, UnexpectedResponse
 from freeze_gate.validation.readers import ObjectReader, of_type, one_of, text
 
-_READ: Final = Purpose("read the file on the default branch", "contents: read")
-_ROOT: Final = Purpose("list the root of the default branch", "contents: read")
+_READ: Final = Operation("reading the file on the default branch", "contents: read")
+_LIST_ROOT: Final = Operation("listing the root of the default branch", "contents: read")
+
+
+class FileState(StrEnum):
+    """Whether a file could be read."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    UNREADABLE = "unreadable"
 
 
 class File(NamedTuple):
-    """What came of reading: `state` is `found`, `absent` or `unreadable`; `problem` is a sentence for the last.
+    """The result of reading a file. `problem` is a sentence if it is unreadable; `sha` is the id of the Git blob."""
 
-    `sha` is the blob's id in git, 40 hexadecimal characters.
-    """
-
-    state: str
+    state: FileState
     payload: bytes = b""
     sha: str | None = None
     problem: str | None = None
 
 
 class _Entry(NamedTuple):
+    type: str
+    encoding: str
     sha: str
     content: str
 
 
 _ENTRY: Final = ObjectReader(
-    lambda **found: _Entry(found["sha"], found["content"]),
+    _Entry,
     {
         "type": one_of("file"),
-        "encoding": one_of("base64"),  # GitHub says "none" beyond 1 MB
+        "encoding": one_of("base64"),  # "none" for a file of more than 1 MB
         "sha": text("a blob", r"[0-9a-f]{40,64}"),
         "content": of_type(str, "a string"),
     },
 )
 
 
-def read_file(api: Api, path: str) -> File:
-    """Read a file of up to 1 MB. Never raises for what GitHub does: where it cannot be read, the reason is returned.
+def read_file(client: GitHubClient, path: str) -> File:
+    """Read a file of up to 1 MB. An error of the API is returned as the reason why the file is unreadable.
 
-    Not found means absent only if the same token can list the root of the repository. Raises `UsageError` for a path
-    with an empty, `.` or `..` part.
+    A file is absent only if the same token can list the root of the repository. Raises `UsageError` for a path with an
+    empty, `.` or `..` part.
     """
     if not {"", ".", ".."}.isdisjoint(path.split("/")):
         raise UsageError("policy: must be a path below the repository's root, such as .github/freeze-gate.yml")
     try:
-        return _decoded(api.get(f"contents/{quote(path)}", _READ).payload)
+        return _decode(client.get(f"contents/{quote(path)}", _READ).payload)
+    except NotFound:
+        return _absent_if_root_is_visible(client)
     except ApiError as error:
-        return _absent_or_not(api) if error.kind == "not-found" else File("unreadable", problem=str(error))
+        return File(FileState.UNREADABLE, problem=str(error))
 
 
-def _decoded(payload: Any) -> File:
-    entry: _Entry = read(_ENTRY, payload, _READ)
+def _decode(payload: Any) -> File:
+    entry: _Entry = parse_payload(_ENTRY, payload, _READ)
     try:
-        return File("found", base64.b64decode("".join(entry.content.split()), validate=True), entry.sha)
+        content = base64.b64decode("".join(entry.content.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise ApiError("shape", f"GitHub's answer is not base64, asked to {_READ.what}") from None
+        raise UnexpectedResponse(f"GitHub's response is not base64 while {_READ.description}") from None
+    return File(FileState.FOUND, content, entry.sha)
 
 
-def _absent_or_not(api: Api) -> File:
+def _absent_if_root_is_visible(client: GitHubClient) -> File:
     try:
-        listing = api.get("contents/", _ROOT).payload
+        listing = client.get("contents/", _LIST_ROOT).payload
     except ApiError as error:
-        return File("unreadable", problem=str(error))
+        return File(FileState.UNREADABLE, problem=str(error))
     if type(listing) is not list:
-        return File("unreadable", problem=f"GitHub's answer is not a listing, asked to {_ROOT.what}")
-    return File("absent")
+        problem = f"GitHub's response is not a list while {_LIST_ROOT.description}"
+        return File(FileState.UNREADABLE, problem=problem)
+    return File(FileState.ABSENT)

@@ -1,8 +1,9 @@
-"""Fetching an artifact's bytes: from the API to the blob host, which must never see the token."""
+"""Downloads an artifact: from the API to the storage host, which must never see the token."""
 
 import hashlib
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import BinaryIO, Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -12,21 +13,22 @@ import urllib3
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.digest import CHUNK, Sha256
 from freeze_gate.evidence.models import Artifact, Fault
-from freeze_gate.github.client import TRIES, Api
-from freeze_gate.github.errors import ApiError, Purpose
-from freeze_gate.github.session import TIMEOUT, Session, cause
+from freeze_gate.github.client import MAX_ATTEMPTS, GitHubClient
+from freeze_gate.github.errors import ConnectionFailed, Gone, NotFound, Operation, RequestRefused, ServerError
+from freeze_gate.github.session import TIMEOUT, Session, describe_connection_error
 
-DOWNLOAD_SECONDS: Final = 900
-"""How long one download may take, however steadily it drips: the largest artifact allowed, at 2.3 MB a second."""
+DOWNLOAD_TIMEOUT: Final = 900
+"""Seconds that one download may take: the largest artifact allowed, at 2.3 MB a second."""
 
-_HOST: Final = re.compile(r"[a-z0-9._:-]{1,253}")  # it is shown where it cannot be reached
-_ZIP: Final = Purpose("hand out the artifact", "actions: read")
+_HOST: Final = re.compile(r"[a-z0-9._:-]{1,253}")  # messages show it
+_DOWNLOAD: Final = Operation("downloading the artifact", "actions: read")
+_OTHER_HOST_HINT: Final = "GitHub keeps artifacts on another host than its API: the network must allow it as well"
 
 
-class Download(NamedTuple):
-    """What came of one download: the digest and size of the bytes that arrived, and the check that failed, if one did.
+class DownloadResult(NamedTuple):
+    """The digest and size of the bytes that arrived, and the check that failed, if one did.
 
-    `sha256` is None where the bytes did not arrive whole.
+    `sha256` is None if the bytes did not arrive completely.
     """
 
     sha256: Sha256 | None = None
@@ -34,135 +36,109 @@ class Download(NamedTuple):
     fault: Fault | None = None
 
 
-class Downloads:
-    """Downloads artifacts of up to `most` bytes. May be used by several threads at once."""
+class ArtifactDownloader:
+    """Downloads artifacts of up to `max_bytes`. May be used by several threads at once."""
 
-    def __init__(self, api: Api, most: int) -> None:
-        self._api = api
-        self._most = most
+    def __init__(self, client: GitHubClient, max_bytes: int) -> None:
+        self._client = client
+        self._max_bytes = max_bytes
         self._session = Session(None)
         self._session.headers["Accept-Encoding"] = "identity"
 
     def __enter__(self) -> Self:
-        """Use as a context manager to close the connections."""
+        """Return the downloader; the connections are closed at the end."""
         return self
 
     def __exit__(self, *_exc: object) -> None:
         """Close the connections."""
         self._session.close()
 
-    def fetch(self, artifact: Artifact, into: BinaryIO) -> Download:
+    def download(self, artifact: Artifact, file: BinaryIO) -> DownloadResult:
         """Write the artifact's bytes into an empty, seekable file, hash them, and compare with the published digest.
 
-        1. An artifact that is marked as expired, or announced as over the cap, is not asked for.
-        2. The API answers with a link that is good for a minute; each try asks for a new one.
-        3. The link is followed without the token, counting and hashing.
+        1. An artifact that is marked as expired, or listed as too large, is not requested.
+        2. The API responds with a link that is valid for a minute; each attempt requests a new one.
+        3. The link is requested without the token; the bytes are counted and hashed.
         4. The digest is compared before anything opens the file.
 
-        Raises `ApiError` where GitHub cannot be asked, `NoVerdictError` where the file cannot be written.
+        Raises `ApiError` if the request fails, `NoVerdictError` if the file cannot be written.
         """
         if artifact.expired:
-            return Download(fault=Fault("artifact-expired", f"GitHub marks artifact {artifact.id} as expired"))
-        if artifact.size > self._most:
-            return Download(fault=self._over(artifact, artifact.size))
-        arrived = self._persist(artifact, into)
-        if arrived.fault is None and artifact.digest not in (None, f"sha256:{arrived.sha256}"):
+            return DownloadResult(fault=Fault("artifact-expired", f"GitHub marks artifact {artifact.id} as expired"))
+        if artifact.size > self._max_bytes:
+            return DownloadResult(fault=self._too_large(artifact, artifact.size))
+        try:
+            result = self._download_with_retries(artifact, file)
+        except Gone:
+            return DownloadResult(fault=Fault("artifact-expired", f"GitHub no longer keeps artifact {artifact.id}"))
+        except NotFound:
+            detail = f"artifact {artifact.id} no longer exists, or the token lacks `actions: read`"
+            return DownloadResult(fault=Fault("artifact-missing", detail))
+        if result.fault is None and artifact.digest not in (None, f"sha256:{result.sha256}"):
             detail = f"the bytes of artifact {artifact.id} do not match the digest that GitHub publishes for it"
-            return arrived._replace(fault=Fault("archive-digest-mismatch", detail))
-        return arrived
+            return result._replace(fault=Fault("archive-digest-mismatch", detail))
+        return result
 
-    def _persist(self, artifact: Artifact, into: BinaryIO) -> Download:
-        for attempt in range(TRIES):
+    def _download_with_retries(self, artifact: Artifact, file: BinaryIO) -> DownloadResult:
+        for attempt in range(MAX_ATTEMPTS):
+            link = self._client.get_redirect(f"actions/artifacts/{artifact.id}/zip", _DOWNLOAD)
+            validate_link(link, self._client.api_url)
+            started_at = self._client.clock.monotonic()
             try:
-                link = self._api.location(f"actions/artifacts/{artifact.id}/zip", _ZIP)
-            except ApiError as error:
-                return Download(fault=_absent(artifact, error))
-            since = self._api.clock.monotonic()
-            try:
-                return self._stream(artifact, checked_link(link, self._api.base), into)
-            except ApiError as error:
-                final = attempt == TRIES - 1 or error.kind != "connection"
-                if final or not self._api.budget.wait(2.0**attempt, since):
+                return self._stream(artifact, link, file)
+            except ConnectionFailed:
+                if attempt == MAX_ATTEMPTS - 1 or not self._client.budget.wait(2.0**attempt, started_at):
                     raise
-        raise AssertionError  # the last try returns or raises
+        raise AssertionError  # the last attempt returns or raises
 
-    def _stream(self, artifact: Artifact, link: str, into: BinaryIO) -> Download:
+    def _stream(self, artifact: Artifact, link: str, file: BinaryIO) -> DownloadResult:
         digest, size = hashlib.sha256(), 0
-        _rewind(into)
+        file.seek(0)
+        file.truncate()  # of what an earlier attempt wrote
         for chunk in self._chunks(link):
             size += len(chunk)
-            if size > self._most:
-                return Download(size=size, fault=self._over(artifact, size))
+            if size > self._max_bytes:
+                return DownloadResult(size=size, fault=self._too_large(artifact, size))
             digest.update(chunk)
-            _write(into, chunk)
-        return Download(Sha256(digest.hexdigest()), size)
+            try:
+                file.write(chunk)
+            except OSError as error:
+                raise NoVerdictError(
+                    f"The artifact cannot be stored ({error.strerror}): free some disk space, then run this again"
+                ) from None
+        return DownloadResult(Sha256(digest.hexdigest()), size)
 
     def _chunks(self, link: str) -> Iterator[bytes]:
-        """Yield the body as it is on the wire. Raises `ApiError` that does not show the link, which is a secret."""
-        deadline = self._api.clock.monotonic() + DOWNLOAD_SECONDS
+        """Yield the body as it is sent. Raises `ApiError`, which names the host alone: the link's query is a secret."""
+        storage = f"the artifact's storage at {urlsplit(link).hostname}"
+        doing = f"while {_DOWNLOAD.description}"
+        deadline = self._client.clock.monotonic() + DOWNLOAD_TIMEOUT
         try:
             with self._session.get(link, timeout=TIMEOUT, allow_redirects=False, stream=True) as response:
-                if response.status_code != 200:  # noqa: PLR2004 - HTTP's own number
-                    raise _answered(response.status_code, link)
+                if response.status_code != HTTPStatus.OK:
+                    raise ConnectionFailed(f"HTTP {response.status_code} came from {storage} {doing}")
                 while chunk := response.raw.read1(CHUNK, decode_content=False):
                     yield chunk
-                    if self._api.clock.monotonic() > deadline:
-                        raise ApiError("server", f"The artifact did not arrive within {DOWNLOAD_SECONDS} seconds")
+                    if self._client.clock.monotonic() > deadline:
+                        raise ServerError(f"The artifact did not arrive within {DOWNLOAD_TIMEOUT} seconds")
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise _broken(error, link) from None
+            message = f"{describe_connection_error(error, storage)} {doing}"
+            if isinstance(error, requests.RequestException):  # `requests` itself raises only before the body
+                message += f". {_OTHER_HOST_HINT}"
+            raise ConnectionFailed(message) from None
 
-    def _over(self, artifact: Artifact, size: int) -> Fault:
-        allowed = f"`max-artifact-mb` allows {self._most >> 20} MiB"
+    def _too_large(self, artifact: Artifact, size: int) -> Fault:
+        allowed = f"`max-artifact-mb` allows {self._max_bytes >> 20} MiB"
         return Fault("archive-limits", f"artifact {artifact.id} has at least {size} bytes; {allowed}")
 
 
-def checked_link(link: str, base: str) -> str:
-    """Return the link, or refuse one over a weaker channel than the API's own address `base`. Raises `ApiError`."""
-    schemes = ("https", "http") if base.startswith("http://") else ("https",)
+def validate_link(link: str, api_url: str) -> None:
+    """Refuse a link that is less secure than the API's own address. Raises `RequestRefused`, which hides the link."""
+    schemes = ("https", "http") if api_url.startswith("http://") else ("https",)
     try:
         parts = urlsplit(link)
-        named = _HOST.fullmatch(parts.hostname or "") is not None
-        sound = named and parts.username is None and parts.scheme in schemes
+        if parts.scheme in schemes and parts.username is None and _HOST.fullmatch(parts.hostname or ""):
+            return
     except ValueError:
-        sound = False
-    if not sound:
-        raise ApiError("refused", "GitHub's link to the artifact does not lead to an https address")
-    return link
-
-
-def _place(link: str) -> str:
-    """Name the storage by its host alone: the rest of the link is a secret."""
-    return f"the artifact's storage at {urlsplit(link).hostname}"
-
-
-def _answered(status: int, link: str) -> ApiError:
-    return ApiError("connection", f"Asked for the artifact, {_place(link)} answered HTTP {status}")
-
-
-def _broken(error: Exception, link: str) -> ApiError:
-    words = cause(error, _place(link))
-    if isinstance(error, requests.RequestException):  # what `requests` raises itself came before any byte of the body
-        words += ". GitHub keeps artifacts on another host than its API, to which the way must be open as well"
-    return ApiError("connection", words)
-
-
-def _absent(artifact: Artifact, error: ApiError) -> Fault:
-    """Turn "gone" and "not there" into a finding; raise everything else again."""
-    if error.kind == "gone":
-        return Fault("artifact-expired", f"GitHub no longer keeps artifact {artifact.id}")
-    if error.kind == "not-found":
-        return Fault("artifact-missing", f"artifact {artifact.id} is gone, or the token lacks `actions: read`")
-    raise error
-
-
-def _rewind(into: BinaryIO) -> None:
-    """Empty the file of what an earlier try left in it."""
-    into.seek(0)
-    into.truncate()
-
-
-def _write(into: BinaryIO, chunk: bytes) -> None:
-    try:
-        into.write(chunk)
-    except OSError as error:
-        raise NoVerdictError(f"The artifact cannot be stored ({error.strerror}): free some space, run again") from None
+        pass
+    raise RequestRefused("GitHub's link to the artifact does not lead to an https address")

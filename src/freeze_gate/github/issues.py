@@ -1,20 +1,20 @@
-"""Issues as they are read and changed: all that is known of one is checked, and nothing in its text is obeyed."""
+"""Issues: reading, creating and changing them. The text of an issue is untrusted."""
 
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.github.client import PAGE, Api, read
-from freeze_gate.github.errors import ApiError, Purpose
+from freeze_gate.github.client import PAGE_SIZE, GitHubClient, parse_payload
+from freeze_gate.github.errors import Operation, RequestRefused, UnexpectedResponse
 from freeze_gate.validation.readers import ObjectReader, integer, nullable, of_type, one_of, text
 
-_LIST: Final = Purpose("list the issues", "issues: write")
-_GET: Final = Purpose("read the refresh ticket", "issues: write")
-_CREATE: Final = Purpose("open the refresh ticket", "issues: write")
-_UPDATE: Final = Purpose("update the refresh ticket", "issues: write")
-_CLOSE: Final = Purpose("close the doubled refresh ticket", "issues: write")
+_LIST: Final = Operation("listing the issues", "issues: write")
+_GET: Final = Operation("reading the refresh ticket", "issues: write")
+_CREATE: Final = Operation("opening the refresh ticket", "issues: write")
+_UPDATE: Final = Operation("updating the refresh ticket", "issues: write")
+_CLOSE: Final = Operation("closing the duplicate refresh ticket", "issues: write")
 
 
 class Issue(NamedTuple):
-    """An issue. `author` is None where the account was deleted. `reason` says why it was closed, where GitHub knows."""
+    """An issue. `author` is None if the account was deleted, `reason` says why it was closed if GitHub knows."""
 
     number: int
     url: str
@@ -24,34 +24,31 @@ class Issue(NamedTuple):
     reason: str | None
     labels: tuple[str, ...]
 
-    def ours(self, author: str, marker: str) -> bool:
-        """Whether the trusted author wrote it and it opens with the marker: a copied marker alone means nothing."""
+    def is_managed_by(self, author: str, marker: str) -> bool:
+        """Whether `author` wrote it and it starts with the marker, which alone proves nothing: anybody can copy it."""
         return self.author is not None and self.author.lower() == author.lower() and self.body.startswith(marker)
 
 
 _any_text: Final = of_type(str, "a string")
-
-
-def _label(value: Any) -> str:
-    """Read a label: an object with a name or, in old answers, the name itself."""
-    name = value.get("name") if type(value) is dict else value
-    return nullable(_any_text)(name) or ""
+_any_text_or_null: Final = nullable(_any_text)
 
 
 def _labels(value: Any) -> tuple[str, ...]:
-    items = value if type(value) is list else [value]
-    return tuple(_label(item) for item in items)
+    """Read labels: objects with a name or, in old responses, the names themselves."""
+    labels = value if type(value) is list else [value]
+    names = [label.get("name") if type(label) is dict else label for label in labels]
+    return tuple(_any_text_or_null(name) or "" for name in names)
 
 
-def _issue(**said: Any) -> Issue:
+def _issue(**fields: Any) -> Issue:
     return Issue(
-        number=said["number"],
-        url=said["html_url"],
-        author=said["user"],
-        body=said["body"] or "",
-        open=said["state"] == "open",
-        reason=said["state_reason"],
-        labels=said["labels"],
+        number=fields["number"],
+        url=fields["html_url"],
+        author=fields["user"],
+        body=fields["body"] or "",
+        open=fields["state"] == "open",
+        reason=fields["state_reason"],
+        labels=fields["labels"],
     )
 
 
@@ -60,59 +57,57 @@ _ISSUE: Final = ObjectReader(
     {
         "number": integer(1),
         "html_url": text("a URL", r"https?://[!#-;=?-_a-z~]{1,2000}"),
-        "user": nullable(ObjectReader(lambda **found: found["login"], {"login": _any_text})),
-        "body": nullable(_any_text),
+        "user": nullable(ObjectReader(lambda **fields: fields["login"], {"login": _any_text})),
+        "body": _any_text_or_null,
         "state": one_of("open", "closed"),
-        "state_reason": nullable(_any_text),
+        "state_reason": _any_text_or_null,
         "labels": _labels,
     },
 )
 
 
-def labelled_issues(api: Api, label: str) -> tuple[Issue, ...]:
-    """List all issues with a label, open or not, to the last page. The filter lags by minutes. Raises `ApiError`."""
-    pages = api.pages("issues", _LIST, {"state": "all", "labels": label})
-    return tuple(issue for page in pages for issue in _issues_of(page))
+def list_issues_with_label(client: GitHubClient, label: str) -> tuple[Issue, ...]:
+    """List all issues with a label, open or closed. GitHub's index of labels lags by minutes. Raises `ApiError`."""
+    pages = client.get_pages("issues", _LIST, {"state": "all", "labels": label})
+    return tuple(issue for page in pages for issue in _issues_of_page(page))
 
 
-def newest_issues(api: Api) -> tuple[Issue, ...]:
-    """List the hundred newest issues, open or not: unfiltered, so that nothing lags. Raises `ApiError`."""
-    params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc", "per_page": PAGE}
-    return _issues_of(api.get("issues", _LIST, params).payload)
+def list_newest_issues(client: GitHubClient) -> tuple[Issue, ...]:
+    """List the hundred newest issues, open or closed. Without a filter nothing lags. Raises `ApiError`."""
+    params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc", "per_page": PAGE_SIZE}
+    return _issues_of_page(client.get("issues", _LIST, params).payload)
 
 
-def _issues_of(page: Any) -> tuple[Issue, ...]:
-    """Read a page of the listing, which holds pull requests too."""
+def _issues_of_page(page: Any) -> tuple[Issue, ...]:
+    """Read a page of the listing, and skip the pull requests in it."""
     if type(page) is not list:
-        raise ApiError("shape", f"GitHub's answer is not a list, asked to {_LIST.what}")
-    return tuple(
-        read(_ISSUE, entry, _LIST) for entry in page if not (type(entry) is dict and entry.get("pull_request"))
-    )
+        raise UnexpectedResponse(f"GitHub's response is not a list while {_LIST.description}")
+    issues = [entry for entry in page if not (type(entry) is dict and entry.get("pull_request"))]
+    return tuple(parse_payload(_ISSUE, issue, _LIST) for issue in issues)
 
 
-def get_issue(api: Api, number: int) -> Issue:
-    """Read one issue as it is now. Raises `ApiError`."""
-    issue: Issue = read(_ISSUE, api.get(f"issues/{number}", _GET).payload, _GET)
+def get_issue(client: GitHubClient, number: int) -> Issue:
+    """Read one issue. Raises `ApiError`."""
+    issue: Issue = parse_payload(_ISSUE, client.get(f"issues/{number}", _GET).payload, _GET)
     return issue
 
 
-def create_issue(api: Api, title: str, body: str, label: str) -> Issue:
-    """Open an issue. Raises `ApiError`, with `maybe_done` where the answer was lost: look before you try again."""
-    answer = api.post("issues", {"title": title, "body": body, "labels": [label]}, _CREATE, again=False)
-    issue: Issue = read(_ISSUE, answer.payload, _CREATE)
+def create_issue(client: GitHubClient, title: str, body: str, label: str) -> Issue:
+    """Open an issue. Raises `ApiError`; if it is possibly applied, look for the issue before sending it again."""
+    request = {"title": title, "body": body, "labels": [label]}
+    response = client.post("issues", request, _CREATE, retryable=False)
+    issue: Issue = parse_payload(_ISSUE, response.payload, _CREATE)
     return issue
 
 
-def edit_body(api: Api, number: int, body: str) -> None:
+def update_body(client: GitHubClient, number: int, body: str) -> None:
     """Replace the body of an issue. Raises `ApiError`."""
-    api.patch(f"issues/{number}", {"body": body}, _UPDATE)
+    client.patch(f"issues/{number}", {"body": body}, _UPDATE)
 
 
-def close_as_duplicate(api: Api, number: int) -> None:
-    """Close an issue as a duplicate, on older servers without that reason. Raises `ApiError`."""
+def close_as_duplicate(client: GitHubClient, number: int) -> None:
+    """Close an issue as a duplicate; older servers refuse that reason and get none. Raises `ApiError`."""
     try:
-        api.patch(f"issues/{number}", {"state": "closed", "state_reason": "duplicate"}, _CLOSE)
-    except ApiError as error:
-        if error.kind != "refused":
-            raise
-        api.patch(f"issues/{number}", {"state": "closed"}, _CLOSE)
+        client.patch(f"issues/{number}", {"state": "closed", "state_reason": "duplicate"}, _CLOSE)
+    except RequestRefused:
+        client.patch(f"issues/{number}", {"state": "closed"}, _CLOSE)

@@ -1,21 +1,22 @@
-"""Putting a label on an issue or a pull request, and nothing else: labels are only ever added."""
+"""Labels of issues and pull requests. They are only ever added."""
 
 from typing import Final
 
-from freeze_gate.github.client import Api, read
-from freeze_gate.github.errors import ApiError, Purpose
+from freeze_gate.github.client import GitHubClient, parse_payload
+from freeze_gate.github.errors import Operation, RequestRefused
 from freeze_gate.validation.readers import ObjectReader, list_of, of_type
 
-_ADD: Final = Purpose("add the label", "issues: write")
-_LABELS: Final = list_of(ObjectReader(lambda **found: found["name"], {"name": of_type(str, "a string")}))
+_ADD: Final = Operation("adding the label", "issues: write")
+_LABELS: Final = list_of(ObjectReader(lambda **fields: fields["name"], {"name": of_type(str, "a string")}))
 
 
-def add_label(api: Api, number: int, label: str) -> None:
-    """Add one label, which GitHub creates where the repository has none of that name.
+def add_label(client: GitHubClient, number: int, label: str) -> None:
+    """Add one label; GitHub creates it if the repository has none of that name.
 
-    Sent with the method that adds, so that a label that somebody else adds meanwhile stays. Raises `ApiError`, also
-    where GitHub says that all is well and the label is not there.
+    POST adds, PUT would replace: a label that somebody else adds at the same time stays. Raises `ApiError`, also if
+    GitHub reports success and the label is not there.
     """
-    answer = api.post(f"issues/{number}/labels", {"labels": [label]}, _ADD, again=True)
-    if label.lower() not in {name.lower() for name in read(_LABELS, answer.payload, _ADD)}:
-        raise ApiError("refused", "GitHub accepted the label and did not set it: it may need `issues: write`")
+    response = client.post(f"issues/{number}/labels", {"labels": [label]}, _ADD, retryable=True)
+    labels: tuple[str, ...] = parse_payload(_LABELS, response.payload, _ADD)
+    if label.lower() not in {name.lower() for name in labels}:
+        raise RequestRefused("GitHub accepted the label but did not set it: the token may need `issues: write`")

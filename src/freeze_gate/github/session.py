@@ -1,4 +1,4 @@
-"""A session of `requests` that does nothing unasked: no redirect, no password of its own finding, no endless wait."""
+"""A `requests` session that follows no redirect, reads no `.netrc` and has timeouts; and the token that it sends."""
 
 import re
 from typing import Final
@@ -10,11 +10,11 @@ from requests.auth import AuthBase
 from freeze_gate.version import VERSION
 
 TIMEOUT: Final = (10, 30)
-"""Seconds to connect, and between two pieces of an answer; GitHub itself gives up after 10."""
+"""Seconds to connect, and between two pieces of a response; GitHub itself gives up after 10."""
 
 
 class Token:
-    """A secret that no text shows. Raises `ValueError` with what is allowed."""
+    """A secret that is never printed. Raises `ValueError`, with what is allowed, for text that cannot be a token."""
 
     __slots__ = ("_secret",)
 
@@ -24,30 +24,30 @@ class Token:
         self._secret = secret
 
     def __repr__(self) -> str:
-        """Show nothing."""
+        """Return asterisks."""
         return "***"
 
     __str__ = __repr__
 
-    def bearer(self) -> str:
+    def to_header(self) -> str:
         """Return the value of the `Authorization` header."""
         return f"Bearer {self._secret}"
 
 
 class _Auth(AuthBase):
-    """Sets the token, or nothing. Being an `auth`, it keeps `requests` from putting an entry of `.netrc` there."""
+    """Sets the token, or nothing. `requests` looks into `.netrc` only where a session has no `auth`."""
 
     def __init__(self, token: Token | None) -> None:
         self._token = token
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._token:
-            request.headers["Authorization"] = self._token.bearer()
+            request.headers["Authorization"] = self._token.to_header()
         return request
 
 
 class Session(requests.Session):
-    """A session with a token, or with none. Proxies and a bundle of certificates still come from the environment."""
+    """A session with a token, or without one. Proxies and certificates still come from the environment."""
 
     def __init__(self, token: Token | None) -> None:
         super().__init__()
@@ -55,17 +55,10 @@ class Session(requests.Session):
         self.headers["User-Agent"] = f"freeze-gate/{VERSION}"
 
     def get_redirect_target(self, _response: requests.Response) -> None:
-        """Say that there is none: `requests` would read and prepare even a redirect that it is told not to follow."""
+        """Return None: `requests` prepares the next request even where it is told not to follow redirects."""
 
 
-def cause(error: Exception, place: str = "GitHub") -> str:
-    """Say what broke on the way to `place`, without the URL that the exception's own text would show."""
-    words = next((words for kind, words in _CAUSES if isinstance(error, kind)), "the connection to {} broke")
-    said = words.format(place)
-    return said[0].upper() + said[1:]
-
-
-_CAUSES: Final = (
+_CONNECTION_ERRORS: Final = (
     (requests.exceptions.SSLError, "the certificate of {} is not trusted (`REQUESTS_CA_BUNDLE` names your own)"),
     (
         requests.exceptions.ProxyError,
@@ -74,6 +67,14 @@ _CAUSES: Final = (
     (requests.exceptions.ConnectTimeout, "{} could not be reached in time"),
     (requests.exceptions.Timeout, "{} did not answer in time"),
     (urllib3.exceptions.ReadTimeoutError, "{} did not answer in time"),
-    (urllib3.exceptions.ProtocolError, "the answer of {} was cut short"),
+    (urllib3.exceptions.ProtocolError, "the response of {} was cut short"),
     (requests.exceptions.ConnectionError, "{} could not be reached, or closed the connection"),
+    (Exception, "the connection to {} broke"),
 )
+
+
+def describe_connection_error(error: Exception, server: str = "GitHub") -> str:
+    """Return what failed on the way to `server`. The exception's own text is left out: it would show the URL."""
+    description = next(text for error_class, text in _CONNECTION_ERRORS if isinstance(error, error_class))
+    sentence = description.format(server)
+    return sentence[0].upper() + sentence[1:]

@@ -1,4 +1,4 @@
-"""Waiting, bounded: one budget for the whole run, however many threads wait."""
+"""A limit on waiting: one budget for the whole run, shared by all threads."""
 
 import threading
 import time
@@ -7,48 +7,48 @@ from typing import Final, NamedTuple
 
 
 class Clock(NamedTuple):
-    """The time as seconds since 1970 (GitHub names its limits in that), a monotonic one, and a way to let it pass."""
+    """`epoch` is in seconds since 1970 (GitHub's rate limits use it), `monotonic` and `sleep` are in seconds too."""
 
     epoch: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
-REAL: Final = Clock()
+SYSTEM_CLOCK: Final = Clock()
 
 
-class Budget:
-    """The seconds that a run may still lose by waiting. Two threads that wait at the same time pay once."""
+class WaitBudget:
+    """The seconds that a run may still spend on waiting. Two threads that wait at the same time are charged once."""
 
-    def __init__(self, seconds: float, clock: Clock = REAL) -> None:
+    def __init__(self, seconds: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._left = seconds
         self._clock = clock
-        self._paid_until = float("-inf")
+        self._charged_until = float("-inf")
         self._lock = threading.Lock()
 
     @property
     def left(self) -> float:
-        """Seconds that may still be lost."""
+        """Seconds that may still be spent."""
         return self._left
 
     def wait(self, seconds: float, since: float | None = None) -> bool:
-        """Sleep, if the budget allows it, and say whether it did.
+        """Sleep if the budget allows it, and return whether it did.
 
-        `since` (a monotonic time) is when the try began that failed: the time it took is lost too.
+        `since` is the monotonic time at which a failed attempt began: the time that it took is charged too.
         """
         with self._lock:
             now = self._clock.monotonic()
-            self._pay(now if since is None else since, now)
-            if self._price(now, now + seconds) > self._left:
+            self._charge(now if since is None else since, now)
+            if self._cost(now, now + seconds) > self._left:
                 return False
-            self._pay(now, now + seconds)
+            self._charge(now, now + seconds)
         self._clock.sleep(seconds)
         return True
 
-    def _price(self, start: float, end: float) -> float:
-        """Return the seconds of a stretch of time that nobody has paid for yet."""
-        return max(0.0, end - max(start, self._paid_until))
+    def _cost(self, start: float, end: float) -> float:
+        """Return the seconds of a period that no thread has been charged for yet."""
+        return max(0.0, end - max(start, self._charged_until))
 
-    def _pay(self, start: float, end: float) -> None:
-        self._left = max(0.0, self._left - self._price(start, end))
-        self._paid_until = max(self._paid_until, end)
+    def _charge(self, start: float, end: float) -> None:
+        self._left = max(0.0, self._left - self._cost(start, end))
+        self._charged_until = max(self._charged_until, end)

@@ -8,30 +8,41 @@ from typing import Any
 import pytest
 
 from freeze_gate.github.artifacts import get_artifact, get_attempt, get_run, list_artifacts
-from freeze_gate.github.client import ANSWER_SECONDS, MUTATION_PAUSE, TRIES, Api
+from freeze_gate.github.client import MAX_ATTEMPTS, MUTATION_PAUSE, RESPONSE_TIMEOUT, GitHubClient
 from freeze_gate.github.contents import read_file
-from freeze_gate.github.errors import ApiError, Purpose
-from freeze_gate.github.issues import create_issue, edit_body, get_issue, labelled_issues, newest_issues
+from freeze_gate.github.errors import (
+    ApiError,
+    ConnectionFailed,
+    Forbidden,
+    NotFound,
+    Operation,
+    RateLimited,
+    RequestRefused,
+    ServerError,
+    Unauthorized,
+    UnexpectedResponse,
+)
+from freeze_gate.github.issues import create_issue, get_issue, list_issues_with_label, list_newest_issues, update_body
 from freeze_gate.github.labels import add_label
-from freeze_gate.github.pulls import get_pull, open_pulls_of_branch, pulls_of_commit
+from freeze_gate.github.pulls import get_pull, list_open_pulls_of_branch, list_pulls_of_commit
 from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 
 REPOSITORY = "octo-org/widgets"
-ROOT = Purpose("describe the repository", "contents: read")
-CALLS: dict[str, Callable[[Api], object]] = {
+ROOT = Operation("reading the repository", "contents: read")
+CALLS: dict[str, Callable[[GitHubClient], object]] = {
     "list_artifacts": lambda api: list_artifacts(api, 4242),
     "get_artifact": lambda api: get_artifact(api, 1),
     "get_run": lambda api: get_run(api, 4242),
     "get_attempt": lambda api: get_attempt(api, 4242, 1),
     "get_pull": lambda api: get_pull(api, 7),
-    "open_pulls_of_branch": lambda api: open_pulls_of_branch(api, "octo-org", "patch"),
-    "pulls_of_commit": lambda api: pulls_of_commit(api, "c" * 40),
-    "labelled_issues": lambda api: labelled_issues(api, "fixture-refresh"),
-    "newest_issues": newest_issues,
+    "list_open_pulls_of_branch": lambda api: list_open_pulls_of_branch(api, "octo-org", "patch"),
+    "list_pulls_of_commit": lambda api: list_pulls_of_commit(api, "c" * 40),
+    "list_issues_with_label": lambda api: list_issues_with_label(api, "fixture-refresh"),
+    "list_newest_issues": list_newest_issues,
     "get_issue": lambda api: get_issue(api, 7),
     "create_issue": lambda api: create_issue(api, "title", "body", "fixture-refresh"),
-    "edit_body": lambda api: edit_body(api, 7, "body"),
+    "update_body": lambda api: update_body(api, 7, "body"),
     "add_label": lambda api: add_label(api, 7, "freeze-request"),
 }
 
@@ -44,7 +55,7 @@ def _filled(github: Standin) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_call_says_who_asks_and_which_version_it_speaks(name: str, github: Standin, api: Api) -> None:
+def test_every_call_says_who_asks_and_which_version_it_speaks(name: str, github: Standin, api: GitHubClient) -> None:
     """Token, user agent, media type and API version stand on every request, and the call succeeds."""
     CALLS[name](api)
     assert github.log
@@ -58,28 +69,28 @@ def test_every_call_says_who_asks_and_which_version_it_speaks(name: str, github:
 
 
 FOR_EVER = [
-    ("refuse", 500, "connection", TRIES),
-    ("reset", 500, "connection", TRIES),
-    ("cut", 500, "connection", TRIES),
-    ("status", 401, "credentials", 1),
-    ("status", 403, "permission", 1),
-    ("status", 404, "not-found", 1),
-    ("status", 422, "refused", 1),
-    ("status", 500, "server", TRIES),
-    ("status", 502, "server", TRIES),
+    ("refuse", 500, ConnectionFailed, MAX_ATTEMPTS),
+    ("reset", 500, ConnectionFailed, MAX_ATTEMPTS),
+    ("cut", 500, ConnectionFailed, MAX_ATTEMPTS),
+    ("status", 401, Unauthorized, 1),
+    ("status", 403, Forbidden, 1),
+    ("status", 404, NotFound, 1),
+    ("status", 422, RequestRefused, 1),
+    ("status", 500, ServerError, MAX_ATTEMPTS),
+    ("status", 502, ServerError, MAX_ATTEMPTS),
 ]
 
 
 @pytest.mark.parametrize(("kind", "status", "error", "tries"), FOR_EVER)
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "get_artifact"])
 def test_trouble_for_ever_ends_in_one_error(  # noqa: PLR0917 - the facts of a row
-    name: str, kind: str, status: int, error: str, tries: int, github: Standin, api: Api
+    name: str, kind: str, status: int, error: type[ApiError], tries: int, github: Standin, api: GitHubClient
 ) -> None:
     """Each kind of trouble ends in one error of its kind, after a bounded number of tries; a refusal is final."""
     github.fault(Fault(kind, status=status))
     with pytest.raises(ApiError) as caught:
         CALLS[name](api)
-    assert caught.value.kind == error
+    assert type(caught.value) is error
     assert caught.value.exit_code == 3
     assert caught.value.__cause__ is None
     assert github.token not in str(caught.value)
@@ -90,7 +101,7 @@ def test_trouble_for_ever_ends_in_one_error(  # noqa: PLR0917 - the facts of a r
 @pytest.mark.parametrize("kind", ["reset", "cut", "lost", "status"])
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "create_issue"])
 def test_trouble_that_passes_is_waited_for(
-    name: str, kind: str, github: Standin, api: Api, pretended: Pretended
+    name: str, kind: str, github: Standin, api: GitHubClient, pretended: Pretended
 ) -> None:
     """Two failures, then an answer: the call succeeds, after waits that double."""
     github.fault(Fault(kind, status=502, times=2))
@@ -103,48 +114,50 @@ def test_nothing_is_asked_again_once_the_budget_is_used_up(github: Standin, pret
     """With two seconds to lose there is one second try; the third would have to wait too long."""
     github.fault(Fault("status", status=502))
     with (
-        Api(github.url, REPOSITORY, Token(github.token), wait_seconds=2, clock=pretended.clock) as api,
+        GitHubClient(github.url, REPOSITORY, Token(github.token), wait_seconds=2, clock=pretended.clock) as api,
         pytest.raises(ApiError),
     ):
-        newest_issues(api)
+        list_newest_issues(api)
     assert api.calls == 2
     assert pretended.slept == [1]
 
 
-def test_retry_after_is_honoured(github: Standin, api: Api, pretended: Pretended) -> None:
+def test_retry_after_is_honoured(github: Standin, api: GitHubClient, pretended: Pretended) -> None:
     """The secondary limit says when to come back, and the client comes back then."""
     github.limit.strike(retry_after=17, times=2)
-    newest_issues(api)
+    list_newest_issues(api)
     assert pretended.slept == [17, 17]
 
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_secondary_limit_without_a_time_is_given_a_minute(
-    status: int, github: Standin, api: Api, pretended: Pretended
+    status: int, github: Standin, api: GitHubClient, pretended: Pretended
 ) -> None:
     """GitHub documents a minute as the least to wait where it names no time."""
     github.limit.strike(retry_after=None, status=status)
-    newest_issues(api)
+    list_newest_issues(api)
     assert pretended.slept == [60]
 
 
-def test_the_primary_limit_is_waited_for_until_its_reset(github: Standin, api: Api, pretended: Pretended) -> None:
+def test_the_primary_limit_is_waited_for_until_its_reset(
+    github: Standin, api: GitHubClient, pretended: Pretended
+) -> None:
     """The reset is a time of day; when it has come, the call succeeds."""
     github.limit.exhaust(45)
-    newest_issues(api)
+    list_newest_issues(api)
     assert sum(pretended.slept) == pytest.approx(45, abs=1)
 
 
-def test_a_limit_beyond_the_budget_is_said_at_once(github: Standin, api: Api, pretended: Pretended) -> None:
+def test_a_limit_beyond_the_budget_is_said_at_once(github: Standin, api: GitHubClient, pretended: Pretended) -> None:
     """Nobody sits through an hour: the error says which input to raise, and nothing was waited for."""
     github.limit.exhaust(3000)
     with pytest.raises(ApiError, match=r"rate limit .* `wait-seconds`") as caught:
-        newest_issues(api)
-    assert caught.value.kind == "limit"
+        list_newest_issues(api)
+    assert type(caught.value) is RateLimited
     assert (api.calls, pretended.slept) == (1, [])
 
 
-def test_a_limit_is_waited_out_even_by_a_call_that_must_not_be_sent_twice(github: Standin, api: Api) -> None:
+def test_a_limit_is_waited_out_even_by_a_call_that_must_not_be_sent_twice(github: Standin, api: GitHubClient) -> None:
     """A refused creation has surely not taken place."""
     github.limit.strike(retry_after=5)
     assert create_issue(api, "title", "body", "fixture-refresh").open
@@ -154,11 +167,11 @@ def test_a_missing_permission_is_told_apart_from_a_limit(github: Standin, preten
     """G1: a 403 without quota trouble is not waited for; the sentence names the permission and the fork recipe."""
     token = github.grant("ghs_reader", Grant(issues="read", pull_requests="read"))
     with (
-        Api(github.url, REPOSITORY, Token(token), clock=pretended.clock) as api,
+        GitHubClient(github.url, REPOSITORY, Token(token), clock=pretended.clock) as api,
         pytest.raises(ApiError, match=r"`issues: write` or `pull-requests: write`.*`workflow_run` recipe") as caught,
     ):
         add_label(api, 7, "freeze-request")
-    assert caught.value.kind == "permission"
+    assert type(caught.value) is Forbidden
     assert (api.calls, pretended.slept) == (1, [])
 
 
@@ -166,11 +179,11 @@ def test_what_the_token_cannot_see_is_not_found(github: Standin) -> None:
     """A private repository does not say 403: the sentence names both causes."""
     token = github.grant("ghs_blind", Grant(actions="none"))
     with (
-        Api(github.url, REPOSITORY, Token(token)) as api,
-        pytest.raises(ApiError, match=r"not there, or the token cannot see it.*`actions: read`") as caught,
+        GitHubClient(github.url, REPOSITORY, Token(token)) as api,
+        pytest.raises(ApiError, match=r"does not exist, or the token cannot see it.*`actions: read`") as caught,
     ):
         list_artifacts(api, 4242)
-    assert caught.value.kind == "not-found"
+    assert type(caught.value) is NotFound
 
 
 def test_netrc_neither_replaces_the_token_nor_adds_one(
@@ -184,8 +197,8 @@ def test_netrc_neither_replaces_the_token_nor_adds_one(
     netrc.chmod(0o600)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(netrc))
-    with Api(github.url, REPOSITORY, Token(github.token)) as api:
-        newest_issues(api)
+    with GitHubClient(github.url, REPOSITORY, Token(github.token)) as api:
+        list_newest_issues(api)
     assert [request.headers["authorization"] for request in github.log] == [f"Bearer {github.token}"]
 
 
@@ -194,8 +207,8 @@ def test_a_proxy_of_the_environment_is_used(github: Standin, monkeypatch: pytest
     monkeypatch.setenv("HTTP_PROXY", github.server_url)
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv("no_proxy", "")
-    with Api("http://github.invalid", REPOSITORY, Token(github.token)) as api:
-        newest_issues(api)
+    with GitHubClient("http://github.invalid", REPOSITORY, Token(github.token)) as api:
+        list_newest_issues(api)
     assert [request.headers["host"] for request in github.log] == ["github.invalid"]
 
 
@@ -205,21 +218,21 @@ def test_an_enterprise_server_is_reached_below_its_path(pretended: Pretended) ->
         run = github.repository(REPOSITORY).add_run(4242)
         for index in range(131):
             run.add_artifact(f"part-{index}", b"zip")
-        with Api(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as api:
+        with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as api:
             assert len(list_artifacts(api, 4242)) == 131
     assert {request.path for request in github.log} == {f"/api/v3/repos/{REPOSITORY}/actions/runs/4242/artifacts"}
 
 
-def test_connections_are_used_again(github: Standin, api: Api) -> None:
+def test_connections_are_used_again(github: Standin, api: GitHubClient) -> None:
     """Ten calls, one connection."""
     for _ in range(10):
-        newest_issues(api)
+        list_newest_issues(api)
     assert len({request.peer for request in github.log}) == 1
 
 
-def test_several_threads_may_ask_at_once(github: Standin, api: Api) -> None:
+def test_several_threads_may_ask_at_once(github: Standin, api: GitHubClient) -> None:
     """Eight threads share one client: all are answered, every call is counted."""
-    threads = [threading.Thread(target=lambda: [newest_issues(api) for _ in range(5)]) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: [list_newest_issues(api) for _ in range(5)]) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -227,7 +240,7 @@ def test_several_threads_may_ask_at_once(github: Standin, api: Api) -> None:
     assert api.calls == len(github.log) == 40
 
 
-def test_a_redirect_inside_the_api_is_followed(github: Standin, api: Api) -> None:
+def test_a_redirect_inside_the_api_is_followed(github: Standin, api: GitHubClient) -> None:
     """A renamed repository answers 301; the token may go there."""
     target = f"{github.url}/repos/{REPOSITORY}/pulls/7"
     github.fault(Fault("status", pattern="pulls/8", status=301, headers={"Location": target}))
@@ -235,7 +248,7 @@ def test_a_redirect_inside_the_api_is_followed(github: Standin, api: Api) -> Non
 
 
 @pytest.mark.parametrize("location", ["http://localhost:{port}/x", "https://127.0.0.1:{api}/x", "//[", "", "ftp://x/y"])
-def test_a_redirect_out_of_the_api_is_refused(location: str, github: Standin, api: Api) -> None:
+def test_a_redirect_out_of_the_api_is_refused(location: str, github: Standin, api: GitHubClient) -> None:
     """The token goes to no other host, port or scheme, whatever the API says."""
     port, own = github.storage.address.rpartition(":")[2], github.url.rpartition(":")[2]
     location = location.format(port=port, api=own)
@@ -245,7 +258,7 @@ def test_a_redirect_out_of_the_api_is_refused(location: str, github: Standin, ap
     assert github.asked("blob") == []
 
 
-def test_a_circle_of_redirects_ends(github: Standin, api: Api) -> None:
+def test_a_circle_of_redirects_ends(github: Standin, api: GitHubClient) -> None:
     """Four redirects are too many."""
     location = {"Location": f"{github.url}/repos/{REPOSITORY}/pulls/8"}
     github.fault(Fault("status", pattern="pulls/8", status=307, headers=location))
@@ -254,33 +267,33 @@ def test_a_circle_of_redirects_ends(github: Standin, api: Api) -> None:
     assert api.calls == 4
 
 
-def test_a_change_is_not_redirected(github: Standin, api: Api) -> None:
+def test_a_change_is_not_redirected(github: Standin, api: GitHubClient) -> None:
     """An issue that was moved to another repository is not ours any more."""
     location = {"Location": f"{github.url}/repos/{REPOSITORY}/issues/7"}
     github.fault(Fault("status", method="PATCH", status=301, headers=location))
     with pytest.raises(ApiError, match="has moved"):
-        edit_body(api, 8, "body")
+        update_body(api, 8, "body")
 
 
-def test_the_next_page_is_not_fetched_from_elsewhere(github: Standin, api: Api) -> None:
+def test_the_next_page_is_not_fetched_from_elsewhere(github: Standin, api: GitHubClient) -> None:
     """A `Link` header is followed within the API only."""
     headers = {"Link": f'<{github.storage.address}/next>; rel="next"'}
     github.fault(Fault("status", status=200, payload=[], headers=headers))
     with pytest.raises(ApiError, match="leads to another server"):
-        labelled_issues(api, "fixture-refresh")
+        list_issues_with_label(api, "fixture-refresh")
     assert github.asked("blob") == []
 
 
-def test_a_listing_without_an_end_ends(github: Standin, api: Api) -> None:
+def test_a_listing_without_an_end_ends(github: Standin, api: GitHubClient) -> None:
     """A server that always names a next page is left after a hundred."""
     headers = {"Link": f'<{github.url}/repos/{REPOSITORY}/issues>; rel="next"'}
     github.fault(Fault("status", status=200, payload=[], headers=headers))
     with pytest.raises(ApiError, match="does not end after 100 pages"):
-        labelled_issues(api, "fixture-refresh")
+        list_issues_with_label(api, "fixture-refresh")
     assert api.calls == 100
 
 
-LISTINGS = {"open_pulls_of_branch", "pulls_of_commit", "labelled_issues", "newest_issues"}
+LISTINGS = {"list_open_pulls_of_branch", "list_pulls_of_commit", "list_issues_with_label", "list_newest_issues"}
 ODD: list[Any] = [
     {},
     [],
@@ -302,60 +315,60 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_an_answer_of_another_shape_is_one_error(name: str, github: Standin, api: Api) -> None:
+def test_an_answer_of_another_shape_is_one_error(name: str, github: Standin, api: GitHubClient) -> None:
     """Whatever JSON arrives, it is read as documented or refused in one sentence; nothing else is raised."""
     for payload in ODD:
         github.faults.clear()
         github.fault(Fault("status", status=200, payload=payload))
-        if name == "edit_body" or (payload == [] and name in LISTINGS):
+        if name == "update_body" or (payload == [] and name in LISTINGS):
             CALLS[name](api)  # a change is done once GitHub says so, and an empty listing is one
             continue
         with pytest.raises(ApiError) as caught:
             CALLS[name](api)
-        assert caught.value.kind == ("refused" if (name, payload) == ("add_label", []) else "shape")
+        assert type(caught.value) is (RequestRefused if (name, payload) == ("add_label", []) else UnexpectedResponse)
         assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"<html>", b"\xff\xfe", b"[" * 100_000, b'{"a":', b"9" * 5_000, b"null"], ids=range(7)
 )
-def test_a_body_that_is_no_json_is_a_broken_connection(body: bytes, github: Standin, api: Api) -> None:
+def test_a_body_that_is_no_json_is_a_broken_connection(body: bytes, github: Standin, api: GitHubClient) -> None:
     """A proxy's page, half an answer, a number of 5,000 digits: asked again a few times, then one error."""
     github.fault(Fault("status", status=200, payload=body))
     with pytest.raises(ApiError) as caught:
-        newest_issues(api)
-    assert (caught.value.kind, api.calls) == ("connection", TRIES)
+        list_newest_issues(api)
+    assert (type(caught.value), api.calls) == (ConnectionFailed, MAX_ATTEMPTS)
 
 
-def test_an_answer_that_is_too_long_is_not_read(github: Standin, api: Api) -> None:
+def test_an_answer_that_is_too_long_is_not_read(github: Standin, api: GitHubClient) -> None:
     """Thirty-two megabytes are enough for any page; the rest stays in the wire."""
     github.fault(Fault("status", status=200, payload=b" " * (33 << 20)))
     with pytest.raises(ApiError, match="too long") as caught:
-        newest_issues(api)
-    assert (caught.value.kind, api.calls) == ("shape", 1)
+        list_newest_issues(api)
+    assert (type(caught.value), api.calls) == (UnexpectedResponse, 1)
 
 
 def test_an_answer_that_drips_is_given_up(github: Standin) -> None:
     """A byte now and then keeps no run alive: an answer has a minute in all."""
     github.fault(Fault("drip", seconds=0.001))
     pretended = Pretended()
-    ticking = pretended.clock._replace(monotonic=lambda: pretended.sleep(ANSWER_SECONDS / 3) or pretended.read())
+    ticking = pretended.clock._replace(monotonic=lambda: pretended.sleep(RESPONSE_TIMEOUT / 3) or pretended.read())
     with (
-        Api(github.url, REPOSITORY, Token(github.token), clock=ticking) as api,
+        GitHubClient(github.url, REPOSITORY, Token(github.token), clock=ticking) as api,
         pytest.raises(ApiError, match="did not answer in time"),
     ):
-        newest_issues(api)
+        list_newest_issues(api)
 
 
-def test_changes_are_a_second_apart(github: Standin, api: Api, pretended: Pretended) -> None:
+def test_changes_are_a_second_apart(github: Standin, api: GitHubClient, pretended: Pretended) -> None:
     """GitHub asks for a second between two changes; questions need no pause."""
     for _ in range(3):
-        newest_issues(api)
-        edit_body(api, 7, "body")
+        list_newest_issues(api)
+        update_body(api, 7, "body")
     assert pretended.slept == [MUTATION_PAUSE] * 2
 
 
-def test_the_policy_reader_reports_what_the_api_does(github: Standin, api: Api) -> None:
+def test_the_policy_reader_reports_what_the_api_does(github: Standin, api: GitHubClient) -> None:
     """Reading the policy raises nothing: trouble becomes the reason why it could not be read."""
     github.fault(Fault("status", status=500))
     found = read_file(api, ".github/freeze-gate.yml")

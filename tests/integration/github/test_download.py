@@ -14,9 +14,16 @@ import pytest
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.models import Artifact
 from freeze_gate.github.artifacts import list_artifacts
-from freeze_gate.github.client import TRIES, Api
-from freeze_gate.github.download import Downloads
-from freeze_gate.github.errors import ApiError
+from freeze_gate.github.client import MAX_ATTEMPTS, GitHubClient
+from freeze_gate.github.download import ArtifactDownloader
+from freeze_gate.github.errors import (
+    ApiError,
+    ConnectionFailed,
+    Forbidden,
+    ServerError,
+    Unauthorized,
+    UnexpectedResponse,
+)
 from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.state import Run
@@ -32,26 +39,26 @@ def run(github: Standin) -> Run:
 
 
 @pytest.fixture
-def downloads(api: Api) -> Iterator[Downloads]:
+def downloads(api: GitHubClient) -> Iterator[ArtifactDownloader]:
     """Return the client under test, with a cap of one megabyte."""
-    with Downloads(api, CAP) as client:
+    with ArtifactDownloader(api, CAP) as client:
         yield client
 
 
-def listed(api: Api) -> Artifact:
+def listed(api: GitHubClient) -> Artifact:
     """Return the one artifact of the run."""
     (artifact,) = list_artifacts(api, 4242)
     return artifact
 
 
 def test_the_bytes_arrive_and_the_token_goes_nowhere_else(
-    run: Run, api: Api, downloads: Downloads, github: Standin, caplog: pytest.LogCaptureFixture
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A6: the blob host would answer 400 to a token; no log holds the token or the signed link."""
     caplog.set_level(logging.INFO)
     run.add_artifact("evidence", BYTES)
     into = io.BytesIO()
-    arrived = downloads.fetch(listed(api), into)
+    arrived = downloads.download(listed(api), into)
     assert (arrived.sha256, arrived.size, arrived.fault) == (hashlib.sha256(BYTES).hexdigest(), len(BYTES), None)
     assert into.getvalue() == BYTES
     (blob,) = [request for request in github.log if request.host == "blob"]
@@ -61,7 +68,7 @@ def test_the_bytes_arrive_and_the_token_goes_nowhere_else(
 
 
 def test_netrc_adds_no_password_at_the_blob_host(
-    run: Run, api: Api, downloads: Downloads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A `.netrc` entry for the blob host would make it refuse the request."""
     netrc = tmp_path / ".netrc"
@@ -70,27 +77,29 @@ def test_netrc_adds_no_password_at_the_blob_host(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(netrc))
     run.add_artifact("evidence", BYTES)
-    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+    assert downloads.download(listed(api), io.BytesIO()).fault is None
 
 
-def test_an_empty_artifact_is_whole(run: Run, api: Api, downloads: Downloads) -> None:
+def test_an_empty_artifact_is_whole(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
     """Nothing to read is a size of zero, and no fault of the transport."""
     run.add_artifact("evidence", b"")
-    arrived = downloads.fetch(listed(api), io.BytesIO())
+    arrived = downloads.download(listed(api), io.BytesIO())
     assert (arrived.sha256, arrived.size, arrived.fault) == (hashlib.sha256().hexdigest(), 0, None)
 
 
 @pytest.mark.parametrize("kind", ["reset", "cut", "status", "lost"])
-def test_each_try_asks_for_a_new_link(kind: str, run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+def test_each_try_asks_for_a_new_link(
+    kind: str, run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+) -> None:
     """The storage fails four times: the fifth link works, no link was used twice, the file holds no stale bytes."""
     github.storage.uses = 1
     run.add_artifact("evidence", BYTES)
-    github.fault(Fault(kind, host="blob", status=503, times=TRIES - 1))
+    github.fault(Fault(kind, host="blob", status=503, times=MAX_ATTEMPTS - 1))
     into = io.BytesIO()
-    assert downloads.fetch(listed(api), into).fault is None
+    assert downloads.download(listed(api), into).fault is None
     assert into.getvalue() == BYTES
-    assert len(github.storage.signatures()) == TRIES
-    assert len({request.query["sig"] for request in github.log if request.host == "blob"}) == TRIES
+    assert len(github.storage.signatures()) == MAX_ATTEMPTS
+    assert len({request.query["sig"] for request in github.log if request.host == "blob"}) == MAX_ATTEMPTS
 
 
 def test_a_link_that_expired_meanwhile_is_replaced(run: Run, github: Standin, pretended: Pretended) -> None:
@@ -103,8 +112,11 @@ def test_a_link_that_expired_meanwhile_is_replaced(run: Run, github: Standin, pr
         github.storage.lifetime = 60
 
     clock = pretended.clock._replace(sleep=sleep)
-    with Api(github.url, "octo-org/widgets", Token(github.token), clock=clock) as api, Downloads(api, CAP) as downloads:
-        assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+    with (
+        GitHubClient(github.url, "octo-org/widgets", Token(github.token), clock=clock) as api,
+        ArtifactDownloader(api, CAP) as downloads,
+    ):
+        assert downloads.download(listed(api), io.BytesIO()).fault is None
     assert len(github.storage.signatures()) == 2
 
 
@@ -112,35 +124,37 @@ def test_a_link_that_expired_meanwhile_is_replaced(run: Run, github: Standin, pr
     ("kind", "status"), [("refuse", 0), ("reset", 0), ("cut", 0), ("status", 400), ("status", 404), ("status", 302)]
 )
 def test_a_storage_that_fails_for_ever_is_one_error(  # noqa: PLR0917 - the facts of a row
-    kind: str, status: int, run: Run, api: Api, downloads: Downloads, github: Standin
+    kind: str, status: int, run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
 ) -> None:
     """Five tries, then an error; no text of it, nor of what caused it, holds the token or a signature."""
     run.add_artifact("evidence", BYTES)
     elsewhere = {"Location": f"{github.url}/x"}
     github.fault(Fault(kind, host="blob", status=status, headers=elsewhere, payload=b"<Error>"))
     with pytest.raises(ApiError) as caught:
-        downloads.fetch(listed(api), io.BytesIO())
+        downloads.download(listed(api), io.BytesIO())
     shown = "".join(traceback.format_exception(caught.value))
     assert not any(secret in shown for secret in [github.token, *github.storage.signatures()])
-    assert caught.value.kind == "connection"
-    assert api.calls == 1 + TRIES
+    assert type(caught.value) is ConnectionFailed
+    assert api.calls == 1 + MAX_ATTEMPTS
 
 
-def broken(artifact: Artifact, downloads: Downloads, github: Standin) -> str:
+def broken(artifact: Artifact, downloads: ArtifactDownloader, github: Standin) -> str:
     """Return what is said of a download that fails for ever; it names the storage's host, and nothing of the link."""
     with pytest.raises(ApiError) as caught:
-        downloads.fetch(artifact, io.BytesIO())
-    assert caught.value.kind == "connection"
+        downloads.download(artifact, io.BytesIO())
+    assert type(caught.value) is ConnectionFailed
     said = str(caught.value)
     assert "the artifact's storage at localhost" in said.lower()
     assert not any(secret in said for secret in ["actions-results", *github.storage.signatures()])
     return said
 
 
-WAY = "GitHub keeps artifacts on another host than its API, to which the way must be open as well"
+WAY = "GitHub keeps artifacts on another host than its API: the network must allow it as well"
 
 
-def test_a_storage_that_cannot_be_reached_is_named(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+def test_a_storage_that_cannot_be_reached_is_named(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+) -> None:
     """Where only the API's host may be called, this is what happens."""
     run.add_artifact("evidence", BYTES)
     github.fault(Fault("refuse", host="blob"))
@@ -150,7 +164,7 @@ def test_a_storage_that_cannot_be_reached_is_named(run: Run, api: Api, downloads
 
 
 def test_a_proxy_that_does_not_lead_to_the_storage_is_named(
-    run: Run, api: Api, downloads: Downloads, github: Standin, monkeypatch: pytest.MonkeyPatch
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The API is reached without it."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -164,11 +178,13 @@ def test_a_proxy_that_does_not_lead_to_the_storage_is_named(
     assert said.endswith(WAY)
 
 
-def test_a_storage_that_is_not_trusted_is_named(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+def test_a_storage_that_is_not_trusted_is_named(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+) -> None:
     """Somebody stands in between, and does not even speak TLS."""
 
     def serve() -> None:
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             connection, _ = listener.accept()
             with connection:
                 connection.recv(1 << 16)
@@ -189,10 +205,10 @@ def test_a_storage_that_is_not_trusted_is_named(run: Run, api: Api, downloads: D
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("cut", "was cut short"), ("status", "answered HTTP 403")], ids=["cut short", "refused"]
+    ("kind", "words"), [("cut", "was cut short"), ("status", "HTTP 403 came from")], ids=["cut short", "refused"]
 )
 def test_a_storage_that_was_reached_is_not_said_to_be_out_of_reach(  # noqa: PLR0917 - the facts of a row
-    kind: str, words: str, run: Run, api: Api, downloads: Downloads, github: Standin
+    kind: str, words: str, run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
 ) -> None:
     """What broke is said, and not what would be another's trouble."""
     run.add_artifact("evidence", BYTES)
@@ -205,25 +221,32 @@ def test_a_storage_that_was_reached_is_not_said_to_be_out_of_reach(  # noqa: PLR
 @pytest.mark.parametrize(
     ("kind", "status", "error", "calls"),
     [
-        ("refuse", 0, "connection", TRIES),
-        ("reset", 0, "connection", TRIES),
-        ("status", 401, "credentials", 1),
-        ("status", 403, "permission", 1),
-        ("status", 500, "server", TRIES),
-        ("status", 502, "server", TRIES),
-        ("status", 200, "shape", 1),
+        ("refuse", 0, ConnectionFailed, MAX_ATTEMPTS),
+        ("reset", 0, ConnectionFailed, MAX_ATTEMPTS),
+        ("status", 401, Unauthorized, 1),
+        ("status", 403, Forbidden, 1),
+        ("status", 500, ServerError, MAX_ATTEMPTS),
+        ("status", 502, ServerError, MAX_ATTEMPTS),
+        ("status", 200, UnexpectedResponse, 1),
     ],
 )
 def test_an_api_that_gives_no_link_is_one_error(  # noqa: PLR0917 - the facts of a row
-    kind: str, status: int, error: str, calls: int, run: Run, api: Api, downloads: Downloads, github: Standin
+    kind: str,
+    status: int,
+    error: type[ApiError],
+    calls: int,
+    run: Run,
+    api: GitHubClient,
+    downloads: ArtifactDownloader,
+    github: Standin,
 ) -> None:
     """The error is of the kind that the API's answer has, and the storage is not asked."""
     run.add_artifact("evidence", BYTES)
     artifact = listed(api)
     github.fault(Fault(kind, pattern="/zip$", status=status))
     with pytest.raises(ApiError) as caught:
-        downloads.fetch(artifact, io.BytesIO())
-    assert (caught.value.kind, api.calls) == (error, 1 + calls)
+        downloads.download(artifact, io.BytesIO())
+    assert (type(caught.value), api.calls) == (error, 1 + calls)
     assert github.asked("blob") == []
 
 
@@ -233,21 +256,23 @@ def test_a_token_that_may_list_may_not_be_one_that_may_download(github: Standin,
     repository.add_run(4242).add_artifact("evidence", BYTES)
     token = github.grant("ghs_none", Grant(actions="none"))
     with (
-        Api(github.url, "octo-org/public", Token(token), clock=pretended.clock) as api,
-        Downloads(api, CAP) as downloads,
+        GitHubClient(github.url, "octo-org/public", Token(token), clock=pretended.clock) as api,
+        ArtifactDownloader(api, CAP) as downloads,
         pytest.raises(ApiError, match="`actions: read`") as caught,
     ):
-        downloads.fetch(listed(api), io.BytesIO())
-    assert caught.value.kind == "permission"
+        downloads.download(listed(api), io.BytesIO())
+    assert type(caught.value) is Forbidden
 
 
-def test_an_expired_artifact_is_a_finding_by_field_and_by_status(run: Run, api: Api, downloads: Downloads) -> None:
+def test_an_expired_artifact_is_a_finding_by_field_and_by_status(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader
+) -> None:
     """A2: the field spares the call; the status 410 says the same; the text of the answer plays no part."""
     stored = run.add_artifact("evidence", BYTES, expired=True)
-    by_field = downloads.fetch(listed(api), io.BytesIO())
+    by_field = downloads.download(listed(api), io.BytesIO())
     calls = api.calls
     stored.expired = False
-    by_status = downloads.fetch(listed(api), io.BytesIO())
+    by_status = downloads.download(listed(api), io.BytesIO())
     for arrived in (by_field, by_status):
         assert arrived.fault is not None
         assert arrived.fault.check == "artifact-expired"
@@ -255,69 +280,75 @@ def test_an_expired_artifact_is_a_finding_by_field_and_by_status(run: Run, api: 
     assert calls == 1
 
 
-def test_an_artifact_that_was_deleted_meanwhile_is_a_finding(run: Run, api: Api, downloads: Downloads) -> None:
+def test_an_artifact_that_was_deleted_meanwhile_is_a_finding(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader
+) -> None:
     """Listed, then gone: missing, with the other cause named as well."""
     run.add_artifact("evidence", BYTES)
     artifact = listed(api)
     run.artifacts.clear()
-    fault = downloads.fetch(artifact, io.BytesIO()).fault
+    fault = downloads.download(artifact, io.BytesIO()).fault
     assert fault is not None
     assert fault.check == "artifact-missing"
     assert "`actions: read`" in fault.detail
 
 
-def test_an_artifact_announced_over_the_cap_is_not_fetched(run: Run, api: Api, downloads: Downloads) -> None:
+def test_an_artifact_announced_over_the_cap_is_not_fetched(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader
+) -> None:
     """The listing says its size: nothing is downloaded, and the detail names the input."""
     run.add_artifact("evidence", BYTES, size=CAP + 1)
-    fault = downloads.fetch(listed(api), io.BytesIO()).fault
+    fault = downloads.download(listed(api), io.BytesIO()).fault
     assert fault is not None
     assert fault.check == "archive-limits"
     assert "`max-artifact-mb` allows 1 MiB" in fault.detail
     assert api.calls == 1
 
 
-def test_a_body_over_the_cap_is_cut_off(run: Run, api: Api, downloads: Downloads) -> None:
+def test_a_body_over_the_cap_is_cut_off(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
     """A size that was announced falsely does not help: what is written stays under the cap."""
     run.add_artifact("evidence", bytes(3 * CAP), size=10)
     into = io.BytesIO()
-    fault = downloads.fetch(listed(api), into).fault
+    fault = downloads.download(listed(api), into).fault
     assert fault is not None
     assert fault.check == "archive-limits"
     assert len(into.getvalue()) <= CAP
 
 
-def test_an_artifact_of_exactly_the_cap_is_allowed(run: Run, api: Api, downloads: Downloads) -> None:
+def test_an_artifact_of_exactly_the_cap_is_allowed(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
     """The cap itself is still inside."""
     run.add_artifact("evidence", bytes(CAP))
-    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+    assert downloads.download(listed(api), io.BytesIO()).fault is None
 
 
 @pytest.mark.parametrize("digest", [f"sha256:{'0' * 64}", "sha256:", "sha512:00", hashlib.sha256(BYTES).hexdigest()])
 def test_bytes_that_do_not_match_the_published_digest_are_a_finding(
-    digest: str, run: Run, api: Api, downloads: Downloads
+    digest: str, run: Run, api: GitHubClient, downloads: ArtifactDownloader
 ) -> None:
     """Another digest, or one in a form that cannot be compared: the bytes are not trusted; what came is still named."""
     run.add_artifact("evidence", BYTES, digest=digest)
-    arrived = downloads.fetch(listed(api), io.BytesIO())
+    arrived = downloads.download(listed(api), io.BytesIO())
     assert arrived.fault is not None
     assert arrived.fault.check == "archive-digest-mismatch"
     assert arrived.sha256 == hashlib.sha256(BYTES).hexdigest()
 
 
-def test_a_digest_that_was_not_published_is_allowed(run: Run, api: Api, downloads: Downloads) -> None:
+def test_a_digest_that_was_not_published_is_allowed(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
     """A13: an old uploader publishes none."""
     run.add_artifact("evidence", BYTES, digest=None)
-    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+    assert downloads.download(listed(api), io.BytesIO()).fault is None
 
 
-def test_content_encoding_is_not_undone(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+def test_content_encoding_is_not_undone(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+) -> None:
     """The digest is of the stored bytes: whatever a header says of them, they are taken as they are."""
     run.add_artifact("evidence", BYTES)
     github.fault(Fault("status", host="blob", status=200, payload=BYTES, headers={"Content-Encoding": "gzip"}))
-    assert downloads.fetch(listed(api), io.BytesIO()).fault is None
+    assert downloads.download(listed(api), io.BytesIO()).fault is None
 
 
-def test_a_full_disk_is_said(run: Run, api: Api, downloads: Downloads) -> None:
+def test_a_full_disk_is_said(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
     """A file that cannot be written ends the run with a sentence, and no second try."""
 
     class Full(io.BytesIO):
@@ -325,19 +356,21 @@ def test_a_full_disk_is_said(run: Run, api: Api, downloads: Downloads) -> None:
             raise OSError(28, "No space left on device")
 
     run.add_artifact("evidence", BYTES)
-    with pytest.raises(NoVerdictError, match=r"cannot be stored \(No space left on device\): free some space"):
-        downloads.fetch(listed(api), Full())
+    with pytest.raises(NoVerdictError, match=r"cannot be stored \(No space left on device\): free some disk space"):
+        downloads.download(listed(api), Full())
     assert api.calls == 2
 
 
-def test_both_sides_are_fetched_at_the_same_time(run: Run, api: Api, downloads: Downloads, github: Standin) -> None:
+def test_both_sides_are_fetched_at_the_same_time(
+    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+) -> None:
     """Two downloads meet at the storage: neither waits for the other to end."""
     for name in ("first", "rerun"):
         run.add_artifact(name, name.encode())
     artifacts = list_artifacts(api, 4242)
     github.fault(Fault("meet", host="blob", parties=2))
     files = [io.BytesIO(), io.BytesIO()]
-    threads = [threading.Thread(target=downloads.fetch, args=each) for each in zip(artifacts, files, strict=True)]
+    threads = [threading.Thread(target=downloads.download, args=each) for each in zip(artifacts, files, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -8,7 +8,7 @@ import pytest
 from freeze_gate.action.event import Event, Head
 from freeze_gate.action.pull_request import LabelTarget, find_label_target
 from freeze_gate.evidence.models import Artifact, Source
-from freeze_gate.github.client import Api, Token
+from freeze_gate.github.client import GitHubClient, Token
 from freeze_gate.github.errors import ApiError
 from tests.standin import Fault, Standin
 from tests.standin.state import Repository
@@ -20,7 +20,7 @@ class Scene(NamedTuple):
     """The stand-in, a client, our repository and a fork of it."""
 
     github: Standin
-    api: Api
+    api: GitHubClient
     home: Repository
     fork: Repository
 
@@ -42,7 +42,7 @@ def scene() -> Iterator[Scene]:
     """Return a repository without pull requests."""
     with Standin() as github:
         home = github.repository()
-        with Api(github.url, home.full_name, Token(github.token), wait_seconds=0) as api:
+        with GitHubClient(github.url, home.full_name, Token(github.token), wait_seconds=0) as api:
             yield Scene(github, api, home, github.repository("stranger/widgets", fork=True))
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from freeze_gate.errors import UsageError
-from freeze_gate.github.client import Api, read
-from freeze_gate.github.errors import ApiError, Purpose
+from freeze_gate.github.client import GitHubClient, parse_payload
+from freeze_gate.github.errors import ApiError, Operation, UnexpectedResponse
 from freeze_gate.github.session import Token
 from freeze_gate.validation.readers import integer
 
@@ -29,7 +29,7 @@ SECRET = "ghs_0123456789"
 def test_what_cannot_be_the_address_of_the_api_is_refused(base: str) -> None:
     """The address comes from the environment; a wrong one ends the run with a sentence that names the variable."""
     with pytest.raises(UsageError, match="GITHUB_API_URL: must be the address"):
-        Api(base, "octo-org/widgets", Token(SECRET))
+        GitHubClient(base, "octo-org/widgets", Token(SECRET))
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_what_cannot_be_the_address_of_the_api_is_refused(base: str) -> None:
 def test_what_cannot_be_a_repository_is_refused(repository: str) -> None:
     """The repository becomes part of every path."""
     with pytest.raises(UsageError, match="GITHUB_REPOSITORY: must be owner/name"):
-        Api("https://api.github.com", repository, Token(SECRET))
+        GitHubClient("https://api.github.com", repository, Token(SECRET))
 
 
 def test_a_path_in_front_of_the_api_is_kept() -> None:
     """An enterprise server has its API below a path; a slash at its end changes nothing."""
-    with Api("https://github.example.com/api/v3/", "octo-org/widgets", Token(SECRET)) as api:
+    with GitHubClient("https://github.example.com/api/v3/", "octo-org/widgets", Token(SECRET)) as api:
         assert api.root == "https://github.example.com/api/v3/repos/octo-org/widgets/"
 
 
@@ -51,16 +51,18 @@ def test_a_bundle_of_certificates_that_is_not_there_is_said(monkeypatch: pytest.
     """A wrong path is a wrong input: the variable is named, and nothing is tried again."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
     with (
-        Api("https://127.0.0.1:9", "octo-org/widgets", Token(SECRET)) as api,
+        GitHubClient("https://127.0.0.1:9", "octo-org/widgets", Token(SECRET)) as api,
         pytest.raises(UsageError, match="REQUESTS_CA_BUNDLE: must be a file"),
     ):
-        api.get("issues", Purpose("list the issues", "issues: read"))
+        api.get("issues", Operation("listing the issues", "issues: read"))
     assert api.calls == 1
 
 
 def test_an_answer_of_another_shape_is_an_error_that_quotes_nothing() -> None:
     """What is wrong is named by its address, the value stays unsaid."""
-    with pytest.raises(ApiError, match="not of the documented shape, asked to count: must be a whole number") as caught:
-        read(integer(1), "::error::x", Purpose("count", "actions: read"))
-    assert caught.value.kind == "shape"
+    with pytest.raises(
+        ApiError, match="not have the documented shape while counting: must be a whole number"
+    ) as caught:
+        parse_payload(integer(1), "::error::x", Operation("counting", "actions: read"))
+    assert type(caught.value) is UnexpectedResponse
     assert "::" not in str(caught.value)

@@ -2,36 +2,47 @@
 
 import pytest
 
-from freeze_gate.github.errors import Purpose, refusal
+from freeze_gate.github.errors import (
+    ApiError,
+    Forbidden,
+    Gone,
+    NotFound,
+    Operation,
+    RateLimited,
+    RequestRefused,
+    ServerError,
+    Unauthorized,
+    error_from_response,
+)
 
-PURPOSE = Purpose("add the label", "issues: write")
+OPERATION = Operation("adding the label", "issues: write")
 NOW = 1_796_000_000.0
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"),
+    ("status", "error_class"),
     [
-        (400, "refused"),
-        (401, "credentials"),
-        (403, "permission"),
-        (404, "not-found"),
-        (408, "server"),
-        (409, "refused"),
-        (410, "gone"),
-        (422, "refused"),
-        (429, "limit"),
-        (451, "refused"),
-        (500, "server"),
-        (502, "server"),
-        (503, "server"),
-        (599, "server"),
+        (400, RequestRefused),
+        (401, Unauthorized),
+        (403, Forbidden),
+        (404, NotFound),
+        (408, ServerError),
+        (409, RequestRefused),
+        (410, Gone),
+        (422, RequestRefused),
+        (429, RateLimited),
+        (451, RequestRefused),
+        (500, ServerError),
+        (502, ServerError),
+        (503, ServerError),
+        (599, ServerError),
     ],
 )
-def test_each_status_has_its_kind(status: int, kind: str) -> None:
+def test_each_status_has_its_kind(status: int, error_class: type[ApiError]) -> None:
     """The kind follows from the status, and the sentence names both the purpose and the status."""
-    error = refusal(PURPOSE, status, {}, None, NOW)
-    assert (error.kind, error.status, error.exit_code) == (kind, status, 3)
-    assert "add the label" in str(error)
+    error = error_from_response(OPERATION, status, {}, None, NOW)
+    assert (type(error), error.exit_code) == (error_class, 3)
+    assert "adding the label" in str(error)
     assert f"HTTP {status}" in str(error)
 
 
@@ -49,8 +60,8 @@ def test_each_status_has_its_kind(status: int, kind: str) -> None:
 )
 def test_a_403_can_be_a_limit(headers: dict[str, str], payload: object, wait: float) -> None:
     """A limit is known by its headers or its message, and says how long to wait: `Retry-After`, the reset, a minute."""
-    error = refusal(PURPOSE, 403, headers, payload, NOW)
-    assert (error.kind, error.wait) == ("limit", wait)
+    error = error_from_response(OPERATION, 403, headers, payload, NOW)
+    assert (type(error), error.retry_after) == (RateLimited, wait)
     assert "`wait-seconds`" in str(error)
 
 
@@ -60,8 +71,8 @@ def test_a_403_can_be_a_limit(headers: dict[str, str], payload: object, wait: fl
 )
 def test_any_other_403_is_a_missing_permission(payload: object) -> None:
     """Quota left and no word of a limit: waiting would not help, so nothing is said about it."""
-    error = refusal(PURPOSE, 403, {"x-ratelimit-remaining": "998"}, payload, NOW)
-    assert (error.kind, error.wait) == ("permission", None)
+    error = error_from_response(OPERATION, 403, {"x-ratelimit-remaining": "998"}, payload, NOW)
+    assert (type(error), error.retry_after) == (Forbidden, None)
     assert "`issues: write`" in str(error)
     assert "`workflow_run` recipe" in str(error)
 
@@ -78,8 +89,7 @@ def test_any_other_403_is_a_missing_permission(payload: object) -> None:
 )
 def test_the_accepted_permissions_are_read_as_lines_of_a_workflow(header: str, words: str | None) -> None:
     """What GitHub says would do is repeated in the workflow's own words; a header of another form is not repeated."""
-    error = refusal(PURPOSE, 403, {"x-accepted-github-permissions": header}, None, NOW)
-    assert error.accepted == words
+    error = error_from_response(OPERATION, 403, {"x-accepted-github-permissions": header}, None, NOW)
     assert (words or "`issues: write`") in str(error)
     assert "::" not in str(error)
 
@@ -96,4 +106,4 @@ def test_the_accepted_permissions_are_read_as_lines_of_a_workflow(header: str, w
 )
 def test_a_422_names_plain_words_only(payload: object, words: str) -> None:
     """The field that GitHub refused is named; free text of the answer is not repeated."""
-    assert words in str(refusal(PURPOSE, 422, {}, payload, NOW))
+    assert words in str(error_from_response(OPERATION, 422, {}, payload, NOW))

@@ -4,7 +4,7 @@ import pytest
 import requests
 import urllib3
 
-from freeze_gate.github.session import Token, cause
+from freeze_gate.github.session import Token, describe_connection_error
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from freeze_gate.github.session import Token, cause
         (requests.exceptions.ProxyError("x"), "The proxy to GitHub did not answer, or did not let the call through"),
         (requests.exceptions.ConnectTimeout("x"), "GitHub could not be reached in time"),
         (requests.exceptions.ReadTimeout("x"), "GitHub did not answer in time"),
-        (urllib3.exceptions.ProtocolError("x"), "The answer of GitHub was cut short"),
+        (urllib3.exceptions.ProtocolError("x"), "The response of GitHub was cut short"),
         (requests.exceptions.ConnectionError("x"), "GitHub could not be reached, or closed the connection"),
         (requests.exceptions.InvalidURL("x"), "The connection to GitHub broke"),
     ],
@@ -22,8 +22,12 @@ from freeze_gate.github.session import Token, cause
 )
 def test_the_cause_is_said_without_the_error_s_own_text(error: Exception, words: str) -> None:
     """What the library says may hold the whole address; the place is named as the caller knows it."""
-    assert cause(error).startswith(words)
-    assert cause(error, "the storage").lower().startswith(words.replace("GitHub", "the storage").lower())
+    assert describe_connection_error(error).startswith(words)
+    assert (
+        describe_connection_error(error, "the storage")
+        .lower()
+        .startswith(words.replace("GitHub", "the storage").lower())
+    )
 
 
 SECRET = "ghs_0123456789"
@@ -35,7 +39,7 @@ def test_a_token_shows_nothing_of_itself() -> None:
     shown = f"{token} {token!r} {[token]} {vars(type(token))}"
     assert SECRET not in shown
     assert str(token) == "***"
-    assert token.bearer() == f"Bearer {SECRET}"
+    assert token.to_header() == f"Bearer {SECRET}"
 
 
 @pytest.mark.parametrize("secret", ["", " ", "two words", "line\nend", "ümlaut", "x" * 1001])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from freeze_gate.capture.transport.observer import Exchange
 from freeze_gate.capture.transport.recorder import Recorder
-from freeze_gate.errors import UsageError
+from freeze_gate.errors import UNREADABLE_CA_BUNDLE, UsageError
 from freeze_gate.evidence.record import Record
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _Attempts:
         except (requests.RequestException, urllib3.exceptions.HTTPError):
             pass  # the recorder has seen it
         except OSError:  # the one thing that `requests` leaves unwrapped
-            raise UsageError("REQUESTS_CA_BUNDLE: must be a file of certificates that can be read") from None
+            raise UsageError(UNREADABLE_CA_BUNDLE) from None
         return retry_after
 
     def _send(self, session: "requests.Session") -> "requests.Response":

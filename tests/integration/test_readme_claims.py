@@ -94,7 +94,9 @@ def test_the_limits_are_those_of_the_code() -> None:
         "download": f"`max-artifact-mb`, {_size(limits.artifact_bytes)}",
         "members of an archive": f"{limits.members:,}",
         "one record": _size(MAX_RECORD_BYTES),
-        "all records of an archive": _size(limits.records_bytes),
+        "all records of an archive, and of all archives of a run": (
+            f"{_size(limits.records_bytes)} and {limits.members:,}"
+        ),
         "one pin": _size(limits.member_bytes),
         "all members": _size(limits.total_bytes),
         "unpacked size over packed size": f"{limits.ratio:,}, beyond {_size(limits.ratio_free_bytes)}",

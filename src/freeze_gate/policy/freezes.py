@@ -99,11 +99,8 @@ def freeze_status(  # noqa: PLR0913 - the rule's facts, each by itself
         return next((state for state, applies in obstacles.items() if applies), ACTIVE)
 
     statuses = [FreezeStatus(state_of(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
-    return min(statuses, key=_distance_from_active, default=None)
-
-
-def _distance_from_active(status: FreezeStatus) -> tuple[int, timedelta]:
-    return STATES.index(status.state), date.max - status.freeze.expires
+    statuses.sort(key=lambda status: status.freeze.expires, reverse=True)  # of two in one state, the later one
+    return min(statuses, key=lambda status: STATES.index(status.state), default=None)
 
 
 def is_too_long(freeze: Freeze, policy: Policy) -> bool:

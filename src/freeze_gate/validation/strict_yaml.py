@@ -51,8 +51,8 @@ class YamlProblem(NamedTuple):
 class YamlDocument(NamedTuple):
     """A file that was read: its value, the line of every path in it, and what is wrong with it as YAML.
 
-    The value is a `Scalar`, a list or a dict; None where nothing could be read, and where an alias stood. A path is
-    `freezes[2].expires`; "" is the whole file.
+    The value is a `Scalar`, a list or a dict; None if nothing could be read. A path is `freezes[2].expires`; "" is the
+    whole file.
     """
 
     value: Any

@@ -1,4 +1,4 @@
-"""Tests of `verdict.policy`: when a freeze mutes a flake, and which entry is named when none does."""
+"""Tests of `policy.freezes`: when a freeze mutes a flake, and which entry is named when none does."""
 
 from datetime import date, timedelta
 

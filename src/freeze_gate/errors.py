@@ -1,4 +1,4 @@
-"""What can end a command early: one root, each kind with its exit code and a sentence for a person."""
+"""Errors that end a command, each with its exit code and a message for the user."""
 
 from typing import Final
 
@@ -6,18 +6,18 @@ UNREADABLE_CA_BUNDLE: Final = "REQUESTS_CA_BUNDLE: must be a file of certificate
 
 
 class FreezeGateError(Exception):
-    """A failure with a sentence for a person: what is wrong, what to do next. `exit_code` is of the README's table."""
+    """A failure that the user can fix. The message says what is wrong and what to do next."""
 
     exit_code = 3
 
 
 class UsageError(FreezeGateError):
-    """A bad input or argument: the message names it, its value and what is allowed."""
+    """An invalid input or argument. The message names it, its value and what is allowed."""
 
     exit_code = 2
 
 
 class NoVerdictError(FreezeGateError):
-    """No verdict could be reached or delivered: the API is down, no right to read, a file that cannot be written."""
+    """No verdict was reached or delivered: the API is down, a permission is missing, a file cannot be written."""
 
     exit_code = 3

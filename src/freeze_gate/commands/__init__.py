@@ -5,9 +5,12 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, Final, NamedTuple, TextIO
 
 from freeze_gate.github.wait_budget import Clock
+from freeze_gate.report.escape import escape_log
+
+_MAX_LINE: Final = 4_000
 
 
 class CommandContext(NamedTuple):
@@ -20,5 +23,10 @@ class CommandContext(NamedTuple):
     stderr: TextIO
 
     def now(self) -> datetime:
-        """Return the time, in UTC."""
+        """Return the current time, in UTC."""
         return datetime.fromtimestamp(self.clock.epoch(), UTC)
+
+    def print_message(self, message: str) -> None:
+        """Print lines to stderr. Untrusted text in them cannot become a workflow command."""
+        for line in message.split("\n"):
+            print(escape_log(line, _MAX_LINE), file=self.stderr)

@@ -23,7 +23,6 @@ from freeze_gate.verdict.table import FailureClass
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("first", metavar="FIRST", type=Path, help="the first run's bundle: a folder or a zip")
     parser.add_argument("rerun", metavar="RERUN", type=Path, help="the rerun's bundle: a folder or a zip")
     parser.add_argument("--json", action="store_true", help="print the verdict document instead of the four lines")

@@ -13,7 +13,6 @@ _MAX_SECONDS = 31_622_400  # a year
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.epilog = (
         "Example: freeze-gate oracle --id sorted-patch --timeout 600 -- pytest tests/properties."
         " Exit code: the command's own; 124 at the time limit; 128+n if signal n ended it; 127 if it is missing, 126 if"

@@ -13,7 +13,6 @@ from freeze_gate.evidence.record import Record
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.epilog = (
         "Example: freeze-gate pin --id sorted-patch --suffix .json answer.json."
         " Exit code: 0 if the bytes are pinned; 2 for a wrong argument, a different pin, or an id that an oracle has"

@@ -1,4 +1,4 @@
-"""`freeze-gate prune`: list, or remove, the pins of a fixture store that nothing refers to any more."""
+"""`freeze-gate prune`: list or remove the pins of a fixture store that nothing refers to any more."""
 
 import argparse
 import contextlib
@@ -8,14 +8,13 @@ from pathlib import Path
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
-from freeze_gate.maintenance.prune import fixture_store
+from freeze_gate.maintenance.prune import open_store
 from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy
 from freeze_gate.policy.freezes import Policy
 from freeze_gate.report.escape import escape_log
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("store", type=Path, metavar="STORE", help="a folder with fixtures/, and records at any depth")
     parser.add_argument("--policy", type=Path, required=True, metavar="FILE", help="sets retention.fixtures_days")
     mode = parser.add_mutually_exclusive_group()
@@ -24,21 +23,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, context: CommandContext) -> int:
-    """Print the path of every pin that may go, or went. Raises `UsageError`, and `NoVerdictError` where one stays."""
+    """Print the path of each prunable pin, and remove it with `--yes`. Raises `UsageError`, `NoVerdictError`."""
     now = context.now()
-    policy = _policy(args.policy, now)
-    with fixture_store(args.store) as store, Store(args.store).locked() if args.yes else contextlib.nullcontext():
-        pins = store.prunable(policy, now)
+    policy = _read_policy_file(args.policy, now)
+    with open_store(args.store) as store, Store(args.store).locked() if args.yes else contextlib.nullcontext():
+        pins = store.list_prunable(policy, now)
         for pin in pins:
             if args.yes:
                 store.remove(pin)
             print(f"fixtures/{pin.name}", file=context.stdout)
-    done = "removed" if args.yes else "to remove with --yes"
-    print(f"{len(pins)} pins of {sum(pin.size for pin in pins)} bytes {done}", file=context.stderr)
+    outcome = "removed" if args.yes else "to remove with --yes"
+    print(f"{len(pins)} pins, {sum(pin.size for pin in pins)} bytes, {outcome}", file=context.stderr)
     return 0
 
 
-def _policy(path: Path, now: datetime) -> Policy:
+def _read_policy_file(path: Path, now: datetime) -> Policy:
     name = escape_log(str(path))
     try:
         with path.open("rb") as stream:

@@ -11,7 +11,6 @@ from freeze_gate.commands._capture import add_record_arguments, format_pin
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.epilog = (
         "Example: freeze-gate replay first-bundle --id sorted-patch."
         " Exit code: 0 if the pin is copied; 2 for a wrong argument, a bundle that holds no usable record and pin of"

@@ -23,7 +23,6 @@ _MAX_RETRIES = 100
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.epilog = (
         "Example: freeze-gate sample --id sorted-patch --url https://api.example.com/v1/sample --data @request.json"
         " --header-env 'Authorization=SAMPLER_TOKEN'."

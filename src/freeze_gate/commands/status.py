@@ -11,7 +11,6 @@ from freeze_gate.report.escape import escape_log
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.epilog = (
         "Prints record=usable, missing or unusable; fixture_sha256; pinned_whole and failure_explained, each true or"
         " false. A transport fault, a failed oracle and a missing oracle result explain a failure."

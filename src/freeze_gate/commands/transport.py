@@ -15,7 +15,6 @@ from freeze_gate.evidence.record import TRANSPORT_FAULTS, InvalidRecord
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.epilog = (
         "Example: freeze-gate transport --id sorted-patch --from-curl curl.json."
         " Exit code: 0 if the call is recorded, also a failed one; 2 for a wrong argument, facts that contradict each"

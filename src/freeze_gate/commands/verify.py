@@ -21,7 +21,6 @@ _ABSENT: Final = object()
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("verdict", metavar="VERDICT", type=Path, help="a verdict document (freeze-gate/verdict/1)")
     parser.add_argument(
         "--bundle",

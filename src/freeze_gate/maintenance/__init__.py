@@ -1,1 +1,1 @@
-"""What its owners do with files that lie about: saying all that is wrong with them, and removing old pins."""
+"""What teams do with files on disk: validate them (`check`), and remove old pins (`prune`)."""

@@ -1,7 +1,6 @@
-"""Everything that is wrong with a file or a folder of ours, all at once, and what may become a pitfall."""
+"""Finds every problem of a record, a bundle, a policy or a verdict, and notes what is allowed but may surprise."""
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -11,7 +10,7 @@ from freeze_gate.evidence.archive.base import reading
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, CheckContext
 from freeze_gate.evidence.contradictions import contradictions
-from freeze_gate.evidence.models import Fault, Side, Source
+from freeze_gate.evidence.models import Side, Source
 from freeze_gate.evidence.pairing import one_of
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
@@ -26,136 +25,125 @@ from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.document_reader import InvalidDocument, recompute
 
 _ZIP: Final = b"PK"
-_IN_DETAIL: Final = frozenset({"record-invalid", "record-contradiction"})
-_SIDE_CHECKS: Final = [check for check in EVIDENCE_CHECKS if check.side and check.id not in _IN_DETAIL]
+_REPORTED_BY_RECORD: Final = frozenset({"record-invalid", "record-contradiction"})
+_SIDE_CHECKS: Final = [check for check in EVIDENCE_CHECKS if check.side and check.id not in _REPORTED_BY_RECORD]
 
 
-class Remark(NamedTuple):
-    """One line: `place: address: what`. A note is about something that is allowed."""
+class Finding(NamedTuple):
+    """One line, `file: path: message`. A note is about something that is allowed."""
 
     text: str
-    note: bool = False
+    is_note: bool = False
 
 
-def examine(path: Path, today: date) -> Iterator[Remark]:
-    """Look at a policy, a record, a verdict, or a bundle (a folder or a zip). Raises `OSError` where it cannot be read.
+def validate(path: Path, today: date) -> Iterator[Finding]:
+    """Validate a policy, a record, a verdict, or a bundle (a folder or a zip). `today` is the UTC date.
 
-    What a file is shows in its content, a policy also in its name. `today` is the UTC date.
+    The content tells what a file is; a policy is also known by its name. Raises `OSError` if it cannot be read.
     """
     if path.is_dir():
-        yield from _bundle(path)
+        yield from _validate_bundle(path)
         return
     with path.open("rb") as stream:
         payload = stream.read(MAX_RECORD_BYTES + 1)
         if payload.startswith(_ZIP):
-            yield from _bundle(path)
+            yield from _validate_bundle(path)
             return
         payload += stream.read(MAX_BYTES)
-    yield from _file(path, payload, today)
-
-
-def _file(path: Path, payload: bytes, today: date) -> Iterator[Remark]:
     is_json = path.suffix not in (".yml", ".yaml") and payload.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
     if b'"freeze-gate/verdict/' in payload and is_json:
-        return _verdict(str(path), payload)
-    if b'"freeze-gate/policy/' in payload or not is_json:
-        return _policy(str(path), payload, today)
-    return _record(str(path), payload, path.stem)
+        yield from _validate_verdict(str(path), payload)
+    elif b'"freeze-gate/policy/' in payload or not is_json:
+        yield from _validate_policy(str(path), payload, today)
+    else:
+        yield from _validate_record(str(path), payload, path.stem)
 
 
-def _policy(place: str, payload: bytes, today: date) -> Iterator[Remark]:
-    reading = read_policy(payload, place, today)
-    yield from map(Remark, reading.problems)
+def _validate_policy(name: str, payload: bytes, today: date) -> Iterator[Finding]:
+    reading = read_policy(payload, name, today)
+    yield from map(Finding, reading.problems)
     for index, freeze in enumerate(reading.policy.freezes):
-        address = f"{place}:{freeze.line}: freezes[{index}]"
-        words = expiry_notice(freeze, today)
-        if words:
-            yield Remark(f"{address}: {words}, owner {freeze.owner}", note=True)
+        entry = f"{name}:{freeze.line}: freezes[{index}]"
+        notice = expiry_notice(freeze, today)
+        if notice:
+            yield Finding(f"{entry}: {notice}, owner {freeze.owner}", is_note=True)
         if today <= freeze.expires and is_too_long(freeze, reading.policy):
             days = (freeze.expires - freeze.added).days
-            most = reading.policy.max_freeze_days
-            yield Remark(f"{address}.expires: lies {days} days after added; max_freeze_days allows {most}")
+            limit = reading.policy.max_freeze_days
+            yield Finding(f"{entry}.expires: is {days} days after added; max_freeze_days allows {limit}")
 
 
-def _verdict(place: str, payload: bytes) -> Iterator[Remark]:
+def _validate_verdict(name: str, payload: bytes) -> Iterator[Finding]:
     try:
         if recompute(payload) != payload:
-            yield Remark(f"{place}: is not what its own evidence leads to; freeze-gate verify says where it differs")
+            yield Finding(f"{name}: does not follow from its own evidence; freeze-gate verify shows where it differs")
     except InvalidDocument as error:
-        yield from (Remark(f"{place}: {problem}") for problem in error.problems)
+        yield from (Finding(f"{name}: {problem}") for problem in error.problems)
 
 
-def _record(place: str, payload: bytes, stem: str) -> Iterator[Remark]:
+def _validate_record(name: str, payload: bytes, stem: str) -> Iterator[Finding]:
     try:
-        mapping = read_mapping(payload)
-        yield from (
-            Remark(f"{place}: {key}: is unknown, and nothing reads it", note=True) for key in unknown_keys(mapping)
-        )
+        for key in unknown_keys(read_mapping(payload)):
+            yield Finding(f"{name}: {key}: is unknown and ignored", is_note=True)
         problems = contradictions(read_record(payload, stem))
     except InvalidRecord as error:
         problems = list(error.problems)
-    yield from (Remark(f"{place}: {problem}") for problem in problems)
+    yield from (Finding(f"{name}: {problem}") for problem in problems)
 
 
-def _bundle(path: Path) -> Iterator[Remark]:
-    prefix = f"{path}/" if path.is_dir() else f"{path}: "
-    if path.is_dir() and _is_hidden(path.as_posix()):
-        yield _hidden(str(path))
+def _validate_bundle(path: Path) -> Iterator[Finding]:
+    prefix = f"{path}: "
+    if path.is_dir():
+        prefix = f"{path}/"
+        if _is_hidden(path.as_posix()):
+            yield _hidden_path(str(path))
     try:
         with open_tree(path) as tree:
-            yield from _members(path, tree, prefix)
+            yield from _validate_members(path, tree, prefix)
     except ArchiveError as error:
-        yield Remark(f"{path}: {error.fault.check}: {error.fault.detail}")
+        yield Finding(f"{path}: {error.fault.check}: {error.fault.detail}")
 
 
-def _members(path: Path, tree: Tree, prefix: str) -> Iterator[Remark]:
+def _validate_members(path: Path, tree: Tree, prefix: str) -> Iterator[Finding]:
     files = list(record_files(tree))
     if not files:
-        yield Remark(f"{path}: record-missing: a bundle has its records in a folder records, as <fixture_id>.json")
+        yield Finding(f"{path}: record-missing: no folder records with <fixture_id>.json files was found")
     sides = list(BundleReader(tree, Source(path.name)).sides())
     for file, (_, side) in zip(files, sides, strict=True):
-        yield from _member(tree, file, side, prefix)
-    yield from (Remark(f"{path}: {fixture_id}: {fault.check}: {fault.detail}") for fixture_id, fault in _doubled(sides))
-    names = sorted(tree)
+        yield from _validate_member(tree, file, side, prefix)
+    yield from _find_duplicates(path, sides)
     for root in sorted({file.root for file in files}):
-        folder = f"{root}fixtures/"
-        pins = names[bisect_left(names, folder) : bisect_left(names, f"{root}fixtures0")]  # 0 comes next after /
-        yield from _pitfalls(pins, root, prefix)
+        if _is_hidden(root):
+            yield _hidden_path(prefix + root)
+        pins = (name for name in sorted(tree) if name.startswith(f"{root}fixtures/"))
+        yield from (_hidden_path(prefix + name) for name in pins if _is_hidden(name.removeprefix(root)))
 
 
-def _doubled(sides: Iterable[tuple[str, Side]]) -> Iterator[tuple[str, Fault]]:
-    """Name the ids that several different records claim."""
-    found: dict[str, list[Side]] = {}
-    for fixture_id, side in sides:
-        found.setdefault(fixture_id, []).append(side)
-    for fixture_id, candidates in sorted(found.items()):
-        fault = one_of(fixture_id, candidates).fault
-        if fault and fault.check == "record-duplicate":
-            yield fixture_id, fault
-
-
-def _member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[Remark]:
-    place = prefix + file.member
+def _validate_member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[Finding]:
+    name = prefix + file.member
     if side.record_sha256:
         with reading("a record"), tree.open(file.member) as stream:
-            yield from _record(place, stream.read(MAX_RECORD_BYTES + 1), file.stem)
+            yield from _validate_record(name, stream.read(MAX_RECORD_BYTES + 1), file.stem)
     for check in _SIDE_CHECKS:
         if check.side and (detail := check.side(side, CheckContext(github_metadata=False))):
-            yield Remark(f"{place}: {check.id}: {detail}")
+            yield Finding(f"{name}: {check.id}: {detail}")
 
 
-def _pitfalls(pins: Sequence[str], root: str, prefix: str) -> Iterator[Remark]:
-    if _is_hidden(root):
-        yield _hidden(prefix + root)
-    yield from (_hidden(prefix + name) for name in pins if _is_hidden(name.removeprefix(root)))
+def _find_duplicates(path: Path, sides: Iterable[tuple[str, Side]]) -> Iterator[Finding]:
+    """Report each fixture id that has several different records."""
+    sides_of: dict[str, list[Side]] = {}
+    for fixture_id, side in sides:
+        sides_of.setdefault(fixture_id, []).append(side)
+    for fixture_id, candidates in sorted(sides_of.items()):
+        fault = one_of(fixture_id, candidates).fault
+        if fault and fault.check == "record-duplicate":
+            yield Finding(f"{path}: {fixture_id}: {fault.check}: {fault.detail}")
 
 
 def _is_hidden(path: str) -> bool:
     return any(part.startswith(".") and part != ".." for part in PurePosixPath(path).parts)
 
 
-def _hidden(place: str) -> Remark:
-    words = (
-        "has a dot in front of a name on its path; the upload step leaves that out unless include-hidden-files is true"
-    )
-    return Remark(f"{place}: {words}", note=True)
+def _hidden_path(path: str) -> Finding:
+    message = "has a name that starts with a dot; the upload step skips it unless include-hidden-files is true"
+    return Finding(f"{path}: {message}", is_note=True)

@@ -1,1 +1,1 @@
-"""From a verdict to text: the four lines, the summary, the ticket. Pure."""
+"""From a verdict to text: the four lines, the outputs, the summary, the refresh ticket. Pure."""

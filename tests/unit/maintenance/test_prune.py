@@ -15,7 +15,7 @@ from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle, Record, encode_record
 from freeze_gate.github.wait_budget import Clock
-from freeze_gate.maintenance.prune import fixture_store
+from freeze_gate.maintenance.prune import open_store
 from freeze_gate.policy.file import read_policy
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -80,7 +80,7 @@ def test_without_yes_it_only_lists(place: Place, flags: tuple[str, ...]) -> None
     """The list is on stdout, what it means on stderr, and nothing is changed."""
     old = place.pin(b"old")
     before = place.names()
-    assert place.prune(*flags) == Ended(0, [old], "1 pins of 3 bytes to remove with --yes\n")
+    assert place.prune(*flags) == Ended(0, [old], "1 pins, 3 bytes, to remove with --yes\n")
     assert place.names() == before
 
 
@@ -91,7 +91,7 @@ def test_with_yes_it_removes_what_it_lists_and_nothing_else(place: Place) -> Non
     before = place.names()
     ended = place.prune("--yes")
     assert (ended.code, ended.listed) == (0, sorted([old, older]))
-    assert ended.words == "2 pins of 8 bytes removed\n"
+    assert ended.words == "2 pins, 8 bytes, removed\n"
     assert place.names() == before - {old, older}
     assert place.prune("--yes").listed == []
 
@@ -127,7 +127,7 @@ def test_a_record_that_cannot_be_read_stops_everything(place: Place, payload: by
     place.pin(b"old")
     place.record(place.pin(b"other")).write_bytes(payload)
     before = place.names()
-    with pytest.raises(UsageError, match=r"nothing is removed .* mend or remove records/an-id\.json \(.+\)"):
+    with pytest.raises(UsageError, match=r"nothing is removed .* fix or remove records/an-id\.json \(.+\)"):
         place.prune("--yes")
     assert place.names() == before
 
@@ -194,7 +194,7 @@ def test_what_is_no_store_is_refused_and_left_alone(place: Place, what: str, tmp
     if what == "fixtures is a link":
         (odd / "fixtures").symlink_to(place.store / "fixtures")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(UsageError, match="is no fixture store"):
+    with pytest.raises(UsageError, match="is not a fixture store"):
         place.prune("--yes", store=odd)
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -202,7 +202,7 @@ def test_what_is_no_store_is_refused_and_left_alone(place: Place, what: str, tmp
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("schema: freeze-gate/policy/1\n", "the policy sets no retention; it takes a line such as retention: "),
+        ("schema: freeze-gate/policy/1\n", "the policy sets no retention; add a line such as retention: "),
         (POLICY + "x: y\n", "policy.yml:3: x: is unknown; allowed are "),
         (None, "cannot be read: No such file or directory"),
     ],
@@ -224,8 +224,8 @@ def test_a_pin_that_cannot_be_removed_is_an_error_not_a_success(place: Place) ->
     """Somebody else was faster: said, with the exit code for what was not delivered."""
     old = place.pin(b"old")
     policy = read_policy(POLICY.encode(), "policy.yml", NOW.date()).policy
-    with fixture_store(place.store) as store:
-        [pin] = store.prunable(policy, NOW)
+    with open_store(place.store) as store:
+        [pin] = store.list_prunable(policy, NOW)
         (place.store / old).unlink()
         with pytest.raises(NoVerdictError, match=f"cannot remove {old}: No such file or directory"):
             store.remove(pin)
@@ -234,8 +234,8 @@ def test_a_pin_that_cannot_be_removed_is_an_error_not_a_success(place: Place) ->
 def test_a_store_that_is_swapped_for_a_link_leads_nothing_astray(place: Place, tmp_path: Path) -> None:
     """What was opened is what is pruned, whatever stands at its path by then."""
     old = place.pin(b"old")
-    with fixture_store(place.store) as store:
-        [pin] = store.prunable(read_policy(POLICY.encode(), "policy.yml", NOW.date()).policy, NOW)
+    with open_store(place.store) as store:
+        [pin] = store.list_prunable(read_policy(POLICY.encode(), "policy.yml", NOW.date()).policy, NOW)
         place.store.rename(tmp_path / "moved")
         (tmp_path / "victim" / "fixtures").mkdir(parents=True)
         (tmp_path / "victim" / old).write_bytes(b"precious")

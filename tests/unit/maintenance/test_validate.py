@@ -24,7 +24,7 @@ from tests.builders.zip import zip_folder
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 SHA = "0b5c" + "0" * 60
 NO_CHECKS = "declares nothing, and transport.fault is length_check"
-DOT = "has a dot in front of a name on its path; the upload step leaves that out unless include-hidden-files is true"
+DOT = "has a name that starts with a dot; the upload step skips it unless include-hidden-files is true"
 
 
 class Ended(NamedTuple):
@@ -89,7 +89,7 @@ def test_every_problem_of_a_record_is_named_with_its_address() -> None:
     """Alone, in its folder and in a zip it reads the same, behind the place that it stands at."""
     bundle(oracle_passed="no", transport={"retry_count": -1, "timed_out": 0, "colour": 1}, run={"run_id": 1.5})
     lines = [
-        "transport.colour: is unknown, and nothing reads it",
+        "transport.colour: is unknown and ignored",
         "oracle_passed: must be true or false",
         "transport.timed_out: must be true or false",
         "transport.retry_count: must be a whole number of at least 0",
@@ -161,9 +161,7 @@ def test_a_folder_or_zip_without_records_is_no_bundle() -> None:
     bundle()
     Path("nothing").mkdir()
     for path in ("nothing", "b/records", zipped("nothing", "n.zip")):
-        assert run(path).lines == [
-            f"{path}: record-missing: a bundle has its records in a folder records, as <fixture_id>.json"
-        ]
+        assert run(path).lines == [f"{path}: record-missing: no folder records with <fixture_id>.json files was found"]
 
 
 def test_two_records_of_one_id_are_found() -> None:
@@ -182,7 +180,7 @@ def test_a_verdict_is_computed_again() -> None:
     assert run("v.json") == Ended(0, [], "0 problems, 0 notes\n")
     Path("v.json").write_bytes(payload.replace(b'"exit_code": 1', b'"exit_code": 0'))
     assert run("v.json").lines == [
-        "v.json: is not what its own evidence leads to; freeze-gate verify says where it differs"
+        "v.json: does not follow from its own evidence; freeze-gate verify shows where it differs"
     ]
     Path("v.json").write_bytes(payload.replace(b'"2026-11-29"', b'"today"'))
     assert run("v.json").lines == ["v.json: case.today: must be a day such as 2026-12-10"]
@@ -205,7 +203,7 @@ def test_an_entry_with_too_long_a_horizon_is_an_error_until_it_lapses() -> None:
     """It would never be active, and its owner believes that it is."""
     ended = run(policy("2026-11-20..2099-12-31", "2026-10-01..2026-11-15", head="max_freeze_days: 40\n"))
     assert ended.lines == [
-        "p.yml:4: freezes[0].expires: lies 26704 days after added; max_freeze_days allows 40",
+        "p.yml:4: freezes[0].expires: is 26704 days after added; max_freeze_days allows 40",
         "note: p.yml:6: freezes[1]: expired on 2026-11-15, owner @me",
     ]
     assert ended.code == 1
@@ -229,7 +227,7 @@ def test_dots_in_front_of_names_are_noted() -> None:
 def test_a_path_that_is_not_there_is_a_usage_error() -> None:
     """Nothing was looked at, so nothing may look fine; all of them are named."""
     bundle()
-    with pytest.raises(UsageError, match="there is no x, y") as caught:
+    with pytest.raises(UsageError, match="not found: x, y") as caught:
         run("b", "x", "y")
     assert caught.value.exit_code == 2
 

@@ -127,7 +127,7 @@ def test_a_policy_mutes_a_flake(desk: Desk) -> None:
     assert "freeze_allowed=true\n" in said.out
     last = datetime.now(UTC).date() + timedelta(days=3)
     assert said.err.splitlines()[1:] == [
-        f"Every red pair is muted by a reviewer's freeze; the last day of this one's is {last}, UTC."
+        f"Every red pair is muted by a freeze; that of this pair ends on {last} (last day, UTC)."
     ]
 
 
@@ -141,7 +141,7 @@ def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Desk) ->
 
     assert said.code == 1
     _, loud, *problems = said.err.splitlines()
-    assert loud.startswith("The policy could not be used: no freeze counts")
+    assert loud.startswith("The policy could not be used. No freeze is active")
     assert [problem.split(".yml:")[1][:2] for problem in problems] == ["2:", "3:"]
     assert "::error" not in said.err
     assert "frezes" in problems[1]

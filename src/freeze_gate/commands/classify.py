@@ -1,4 +1,4 @@
-"""`freeze-gate classify FIRST RERUN`: the same verdict as the action's, offline, from two folders or zips."""
+"""`freeze-gate classify FIRST RERUN`: reach the same verdict as the action, offline, from two folders or zips."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -32,43 +32,45 @@ def configure(parser: ArgumentParser) -> None:
         metavar="ID",
         action="append",
         default=[],
-        help="a fixture id or glob that must be there; repeatable",
+        help="a fixture id or glob that must have a record; repeatable",
     )
     parser.add_argument(
-        "--fail-on", choices=("unfrozen", "never"), default="unfrozen", help="never: always exit 0 or 2"
+        "--fail-on",
+        choices=("unfrozen", "never"),
+        default="unfrozen",
+        help="unfrozen, or never: report only, exit 0 or 2",
     )
-    parser.add_argument("--verdict-file", metavar="FILE", type=Path, help="write the verdict document here as well")
+    parser.add_argument(
+        "--verdict-file", metavar="FILE", type=Path, help="also write the verdict document to this file"
+    )
 
 
 def run(args: Namespace, context: CommandContext) -> int:
-    """Print the four lines of the deciding pair, or the document; say the reason on stderr."""
-    case = _case(args, context)
+    """Print the four lines of the deciding pair, or the verdict document, and explain the verdict on stderr."""
+    case = _build_case(args, context)
     result = evaluate(case)
     if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
-        case = case._replace(policy=_policy(args.policy, case))
+        case = case._replace(policy=_read_policy_file(args.policy, case))
         result = evaluate(case)
     if not args.json:
         context.stdout.write(format_four_lines(result))
-    print(_words(case, result), file=context.stderr)
-    if args.json or args.verdict_file:
-        _write_document(args, encode(case, result), context)
-    return result.exit_code
-
-
-def _write_document(args: Namespace, document: bytes, context: CommandContext) -> None:
+    print(*_explanation(case, result), sep="\n", file=context.stderr)
+    document = encode(case, result) if args.json or args.verdict_file else b""
     try:
         if args.verdict_file:
             write_file(args.verdict_file.parent, args.verdict_file.name, [document])
     finally:
         if args.json:
             context.stdout.write(document.decode("ascii"))
+    return result.exit_code
 
 
-def _case(args: Namespace, context: CommandContext) -> Case:
-    is_same, budget = _is_same(args.first, args.rerun), RecordBudget()
-    with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so two sides take the time of one
-        sides = pool.map(lambda path: _records(path, budget, is_same=is_same), (args.first, args.rerun))
-        first, rerun = (gather([records]) for records in sides)
+def _build_case(args: Namespace, context: CommandContext) -> Case:
+    budget = RecordBudget()
+    is_same = args.first.exists() and args.rerun.exists() and args.first.samefile(args.rerun)
+    with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so the two sides run in parallel
+        records = pool.map(lambda path: _read_records(path, budget, is_same=is_same), (args.first, args.rerun))
+        first, rerun = (gather([source]) for source in records)
     return Case(
         github_metadata=False,
         pairs=pair_up(first, rerun, tuple(args.expect)),
@@ -78,21 +80,17 @@ def _case(args: Namespace, context: CommandContext) -> Case:
     )
 
 
-def _is_same(first: Path, rerun: Path) -> bool:
-    return first.exists() and rerun.exists() and first.samefile(rerun)
-
-
-def _records(path: Path, budget: RecordBudget, *, is_same: bool) -> SourceRecords:
+def _read_records(path: Path, budget: RecordBudget, *, is_same: bool) -> SourceRecords:
     source = Source(escape_log(path.name))
     if is_same:
-        return SourceRecords(source._replace(fault=Fault("artifact-same", "both sides are one path")))
+        return SourceRecords(source._replace(fault=Fault("artifact-same", "both sides are the same path")))
     if not path.exists():
         return SourceRecords(source._replace(fault=Fault("artifact-missing", f"there is no {source.label}")))
     return read_source(path, source, budget)
 
 
-def _policy(path: Path, case: Case) -> PolicyReading:
-    from freeze_gate.policy.file import read_policy  # YAML is needed only where there is a policy and a flake
+def _read_policy_file(path: Path, case: Case) -> PolicyReading:
+    from freeze_gate.policy.file import read_policy  # YAML is needed only if there are a policy and a flake
 
     try:
         return read_policy(path.read_bytes(), escape_log(path.name), case.today)
@@ -100,15 +98,11 @@ def _policy(path: Path, case: Case) -> PolicyReading:
         raise UsageError(f"--policy {str(path)!r} cannot be read: {error.strerror}") from None
 
 
-def _words(case: Case, result: Result) -> str:
-    return "\n".join((f"reason: {result.reason}. {escape_log(explain(result.verdict))}", *_of_the_policy(case, result)))
-
-
-def _of_the_policy(case: Case, result: Result) -> Iterator[str]:
-    """Say what became of the policy, where it was asked."""
+def _explanation(case: Case, result: Result) -> Iterator[str]:
+    yield f"reason: {result.reason}. {escape_log(explain(result.verdict))}"
     if case.policy.state == "unusable":
-        yield "The policy could not be used: no freeze counts, and everything that it could require counts as required."
+        yield "The policy could not be used. No freeze is active, and everything that it could require is required."
         yield from map(escape_log, case.policy.problems)
     elif result.freeze_active and result.verdict.freeze_status:
-        last = result.verdict.freeze_status.freeze.expires
-        yield f"Every red pair is muted by a reviewer's freeze; the last day of this one's is {last}, UTC."
+        last_day = result.verdict.freeze_status.freeze.expires
+        yield f"Every red pair is muted by a freeze; that of this pair ends on {last_day} (last day, UTC)."

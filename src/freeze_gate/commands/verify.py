@@ -1,4 +1,4 @@
-"""`freeze-gate verify VERDICT`: compute a stored verdict again from the file alone, and compare byte for byte."""
+"""`freeze-gate verify VERDICT`: compute a stored verdict again from the file alone, and compare the bytes."""
 
 import json
 from argparse import ArgumentParser, Namespace
@@ -11,12 +11,12 @@ from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_tree
 from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.models import Pair, Side, Source
+from freeze_gate.evidence.models import Side, Source
 from freeze_gate.report.escape import escape_log
 from freeze_gate.verdict.attestation import statement
 from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute
 
-_SHOWN: Final = 20
+_MAX_FINDINGS: Final = 20
 _ABSENT: Final = object()
 
 
@@ -28,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         type=Path,
-        help="given twice, first run then rerun: hash the pins in these folders or zips again as well",
+        help="a bundle (folder or zip) whose pins are hashed again; give it twice: first run, then rerun",
     )
     parser.add_argument(
         "--statement", metavar="OUT", type=Path, help="write an in-toto statement about a consistent verdict"
@@ -36,7 +36,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, context: CommandContext) -> int:
-    """Print "consistent", or what differs. Exit 0 or 1; 2 where the arguments are wrong."""
+    """Print "consistent" and return 0, or print what differs and return 1. Raises `UsageError`."""
     if len(args.bundle) not in (0, 2):
         raise UsageError(
             f"--bundle is given {len(args.bundle)} times; allowed: twice (first run, rerun), or not at all"
@@ -45,9 +45,10 @@ def run(args: Namespace, context: CommandContext) -> int:
         payload = args.verdict.read_bytes()
     except OSError as error:
         raise UsageError(f"{args.verdict.name!r} cannot be read: {error.strerror}") from None
-    findings = list(_findings(payload, args.bundle))
-    for finding in findings[:_SHOWN]:
-        print(f"{escape_log(args.verdict.name)}: {escape_log(finding)}", file=context.stdout)
+    name = escape_log(args.verdict.name)
+    findings = list(_find_differences(payload, args.bundle))
+    for finding in findings[:_MAX_FINDINGS]:
+        print(f"{name}: {escape_log(finding)}", file=context.stdout)
     if findings:
         return 1
     if args.statement:
@@ -55,52 +56,47 @@ def run(args: Namespace, context: CommandContext) -> int:
             args.statement.write_bytes(statement(json.loads(payload), decode(payload).case))
         except OSError as error:
             raise UsageError(f"{args.statement.name!r} cannot be written: {error.strerror}") from None
-    print(
-        f"{escape_log(args.verdict.name)}: consistent: the result follows from the evidence that the file names",
-        file=context.stdout,
-    )
+    print(f"{name}: consistent: the result follows from the evidence in the file", file=context.stdout)
     return 0
 
 
-def _findings(payload: bytes, bundles: list[Path]) -> Iterator[str]:
+def _find_differences(payload: bytes, bundles: list[Path]) -> Iterator[str]:
     try:
         expected = recompute(payload)
     except InvalidDocument as error:
         yield from map(str, error.problems)
         return
     if payload != expected:
-        differences = list(_differences(json.loads(payload), json.loads(expected), ""))
-        yield from differences or ["is not written in the canonical form"]
-    for place, bundle in enumerate(bundles):
-        yield from _pins(bundle, [_side(pair, place) for pair in decode(payload).case.pairs])
+        differences = list(_compare(json.loads(payload), json.loads(expected), ""))
+        yield from differences or ["is not in the canonical form"]
+    if bundles:
+        pairs = decode(payload).case.pairs
+        yield from _compare_pins(bundles[0], [pair.first for pair in pairs])
+        yield from _compare_pins(bundles[1], [pair.rerun for pair in pairs])
 
 
-def _differences(stored: Any, expected: Any, address: str) -> Iterator[str]:
-    """Name the places where a document differs from what it should be. The values are left to the reader."""
+def _compare(stored: Any, expected: Any, path: str) -> Iterator[str]:
+    """Name each place where two documents differ. The values are not shown."""
     if isinstance(stored, dict) and isinstance(expected, dict):
         for key in sorted({*stored, *expected}):
-            where = f"{address}.{key}" if address else key
-            yield from _differences(stored.get(key, _ABSENT), expected.get(key, _ABSENT), where)
+            child_path = f"{path}.{key}" if path else key
+            yield from _compare(stored.get(key, _ABSENT), expected.get(key, _ABSENT), child_path)
     elif isinstance(stored, list) and isinstance(expected, list):
-        for index, (ours, theirs) in enumerate(zip_longest(stored, expected, fillvalue=_ABSENT)):
-            yield from _differences(ours, theirs, f"{address}[{index}]")
+        for index, (stored_item, expected_item) in enumerate(zip_longest(stored, expected, fillvalue=_ABSENT)):
+            yield from _compare(stored_item, expected_item, f"{path}[{index}]")
     elif type(stored) is not type(expected) or stored != expected:
-        yield f"{address}: is not what follows from the rest of the file"
+        yield f"{path}: does not follow from the rest of the file"
 
 
-def _side(pair: Pair, place: int) -> Side:
-    return (pair.first, pair.rerun)[place]
-
-
-def _pins(bundle: Path, sides: list[Side]) -> Iterator[str]:
+def _compare_pins(bundle: Path, sides: list[Side]) -> Iterator[str]:
     """Compare the records and pins of a bundle with those that the verdict was computed from."""
     try:
         with open_tree(bundle) as tree:
-            found = {(side.record_sha256, side.pin) for _, side in BundleReader(tree, Source(bundle.name)).sides()}
+            present = {(side.record_sha256, side.pin) for _, side in BundleReader(tree, Source(bundle.name)).sides()}
     except (ArchiveError, OSError) as error:
         yield f"{bundle.name}: {error}"
         return
     for side in sides:
-        if side.record_sha256 and (side.record_sha256, side.pin) not in found:
-            name = side.record.fixture_id if side.record else "a record that could not be read"
-            yield f"{bundle.name}: {name}: the bundle holds other bytes than the verdict was computed from"
+        if side.record_sha256 and (side.record_sha256, side.pin) not in present:
+            name = side.record.fixture_id if side.record else "an unreadable record"
+            yield f"{bundle.name}: {name}: the bundle has other bytes than the verdict was computed from"

@@ -20,7 +20,7 @@ from tests.support.gate_job import Job, read_outputs
 from tests.support.readme import blocks
 from tests.support.recording_clients import ID, record_in
 
-ACTION = Path(__file__).parents[2] / ".github" / "actions" / "capture"
+ACTION = Path(__file__).parents[3] / ".github" / "actions" / "capture"
 STEPS: dict[str, Any] = {
     step["name"]: step for step in yaml.safe_load((ACTION / "action.yml").read_text())["runs"]["steps"]
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.support.recording_clients import ID, bundle, record_in
 
-KILLED = Path(__file__).parents[1] / "support" / "capture_killer.py"
+KILLED = Path(__file__).parents[3] / "support" / "capture_killer.py"
 
 FOLD = """
 import sys

@@ -1,21 +1,21 @@
-"""Making a stranger's text harmless where it is shown: in Markdown, in a fence, in the runner's log.
+"""Escapes untrusted text for Markdown, for code blocks and for the runner's log.
 
-Every value that a record, an artifact, an issue or an HTTP body brought goes through here before a person or a runner
-sees it. What comes out is one line of printable characters.
+Every value from a record, an artifact, an issue or an HTTP body is escaped here before a person or a runner sees it.
+The result is one line of printable characters.
 """
 
 import re
 from typing import Final
 
 DEFAULT_LIMIT: Final = 300
-"""Characters that a value may take unless its place allows more: enough to recognise it, too few to flood a page."""
+"""Maximum length of a value, in characters, unless its place allows more."""
 
-_ZWSP: Final = "\u200b"  # shows nothing and parts a word: no mention, reference or link is recognised across it
+_ZWSP: Final = "\u200b"  # invisible; it splits a word, so that GitHub recognizes no mention, reference or link
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._+=/:*…-]+")
 _ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.:-]+(/[A-Za-z0-9._~/#?=&-]*)?")
 _TICKS: Final = re.compile("`+")
 _SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]|^\d*[-+=.)#]")
-# What GitHub links by itself, with the place inside it to part: https://, www., @name, #26, GH-26 and other PREFIX-26
+# What GitHub turns into links by itself, and where to split it: https://, www., @name, #26, GH-26 and other PREFIX-26
 # (GitHub's own and a repository's), GHSA-…, :emoji:, and 7 to 40 hexadecimal digits (a commit).
 _AUTOLINK: Final = re.compile(
     r"(?<=[@#])|(?<=:)(?=\S)|(?<=www)(?=\.)|(?<=[a-z]-)(?=\d)|(?<=\bghsa)(?=-)", re.IGNORECASE
@@ -50,7 +50,7 @@ def escape_markdown(text: str, limit: int = DEFAULT_LIMIT) -> str:
     shown = _HEX_RUN.sub(lambda run: _HEX_PART.sub(rf"\1{_ZWSP}", run[0]), shown)
     shown = _AUTOLINK.sub(_ZWSP, shown)
     shown = _SYNTAX.sub(_escaped, shown.replace("&", "&amp;"))
-    # A backslash keeps neither a table from splitting everywhere nor GitHub from reading mathematics.
+    # A backslash does not stop GitHub from splitting a table cell, or from rendering mathematics.
     return shown.replace("|", "&#124;").replace("$", "&#36;")
 
 

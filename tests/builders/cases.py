@@ -3,14 +3,17 @@
 from datetime import date
 from typing import Final
 
-from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.models import Case
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, SPLIT, UNPROVEN, Y, make_case, make_pair, make_side
 
 _LAPSED: Final = FREEZE._replace(expires=date(2026, 11, 28))
 _GONE: Final = Source(
-    "freeze-gate-2", run_id=4242, newest_attempt=1, fault=Fault("artifact-missing", "run 4242 has no freeze-gate-2")
+    "freeze-gate-2",
+    run_id=4242,
+    newest_attempt=1,
+    fault=CheckFailure("artifact-missing", "run 4242 has no freeze-gate-2"),
 )
 _ALONE: Final = make_side(1)._replace(source=make_side(1).source._replace(newest_attempt=1))
 
@@ -35,7 +38,7 @@ CASES: Final[dict[str, Case]] = {
     "only-one-attempt-yet": make_case(Pair("sorted-patch", _ALONE, Side(_GONE))),
     "earlier-fail": make_case(
         Pair("sorted-patch", make_side(2, oracle=None, transport=False), make_side(3)),
-        other_attempts=(Other("sorted-patch", make_side(1, oracle=False)),),
+        other_attempts=(OtherAttempt("sorted-patch", make_side(1, oracle=False)),),
     ),
     "set": make_case(
         make_pair(fixture_id="a"),

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any, Final
 
-from freeze_gate.evidence.digest import Observed, Sha256
+from freeze_gate.evidence.digest import ContentDigest, Sha256
 from freeze_gate.evidence.models import Artifact, Pair, Side, Source
 from freeze_gate.evidence.record import LengthChecks, Sampler
 from freeze_gate.policy.freezes import Freeze
@@ -46,7 +46,7 @@ def make_side(
         run_id=4242,
     )
     source = Source(artifact.name, artifact, sha256=Y, run_id=4242, attempt=attempt, newest_attempt=3)
-    return Side(source, record, Sha256.of(repr(record).encode()), Observed(pin, 1841) if pin else None)
+    return Side(source, record, Sha256.of(repr(record).encode()), ContentDigest(pin, 1841) if pin else None)
 
 
 def make_pair(

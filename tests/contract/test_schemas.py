@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS
-from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side, Source
 from freeze_gate.evidence.record import InvalidRecord, Record, encode_record, read_record
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
@@ -255,11 +255,13 @@ def test_schema_and_reader_agree_on_any_mixture(data: st.DataObject) -> None:
 
 def every_case() -> list[Case]:
     """Return cases of every class, with everything in them that a case can hold."""
-    lost = Pair(None, Side(Source("a", fault=Fault("archive-invalid", "it is no zip"))), Side(Source("b")))
-    bare = Pair("a", Side(Source("a"), fault=Fault("record-missing", "it is not there")), make_side(2, fixture_id="a"))
+    lost = Pair(None, Side(Source("a", fault=CheckFailure("archive-invalid", "it is no zip"))), Side(Source("b")))
+    bare = Pair(
+        "a", Side(Source("a"), fault=CheckFailure("record-missing", "it is not there")), make_side(2, fixture_id="a")
+    )
     read = PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=7)), fixtures_days=90), "a" * 40)
     unusable = PolicyReading("unusable", problems=("p:1: schema: is required",))
-    other_attempts = (Other("sorted-patch", make_side(3, oracle=False)), Other(None, Side(Source("c"))))
+    other_attempts = (OtherAttempt("sorted-patch", make_side(3, oracle=False)), OtherAttempt(None, Side(Source("c"))))
     cases = [make_case(each) for each in (make_pair(), FLAKE, MISS, DRIFT, SPLIT, UNPROVEN, lost, bare)]
     cases += [make_case(FLAKE, policy=policy) for policy in (read, unusable, PolicyReading("absent"))]
     cases += [make_case(FLAKE, policy=read, today=day) for day in (FREEZE.added, FREEZE.expires, date(2027, 1, 1))]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from freeze_gate import FailureClass, RunRecord, classify, freeze_allowed
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, CheckContext, run_checks
-from freeze_gate.evidence.models import Fault, Other, Pair, Side
+from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN, Verdict
@@ -158,7 +158,7 @@ def test_sound_evidence_is_judged_by_the_table_alone() -> None:
 @pytest.mark.parametrize("check", EVIDENCE_CHECKS, ids=lambda check: check.id)
 def test_any_evidence_fault_makes_any_pair_undecided(check: Any) -> None:
     """Whatever the records say, a fault on either side is the reason, and no class but unclassified is left."""
-    fault = Fault(check.id, "")
+    fault = CheckFailure(check.id, "")
     for first, rerun in PAIRS[::11]:
         left, right = shown(first, 1), shown(rerun, 2)
         for faulty in (
@@ -173,11 +173,11 @@ def test_any_evidence_fault_makes_any_pair_undecided(check: Any) -> None:
 def test_a_fault_of_no_known_check_still_closes() -> None:
     """What nobody knows how to name is no reason to believe the rest."""
     given = make_pair({"oracle": None, "transport": False})
-    odd = given._replace(first=given.first._replace(fault=Fault("of-tomorrow", "")))
+    odd = given._replace(first=given.first._replace(fault=CheckFailure("of-tomorrow", "")))
     assert (judged(odd).failure_class, judged(odd).reason) == ("unclassified", "digest-missing")
 
 
-FAULTY: Final = st.sampled_from([None, *(Fault(check.id, "seen") for check in EVIDENCE_CHECKS)])
+FAULTY: Final = st.sampled_from([None, *(CheckFailure(check.id, "seen") for check in EVIDENCE_CHECKS)])
 
 
 @st.composite
@@ -201,11 +201,13 @@ def sides(draw: st.DrawFn, attempt: int) -> Side:
 
 
 pairs = st.builds(Pair, st.just("sorted-patch"), sides(1), sides(2))
-other_attempts = st.lists(st.builds(Other, st.sampled_from(["sorted-patch", "other", None]), sides(3)), max_size=3)
+other_attempts = st.lists(
+    st.builds(OtherAttempt, st.sampled_from(["sorted-patch", "other", None]), sides(3)), max_size=3
+)
 
 
 @given(pairs, other_attempts, st.booleans(), st.booleans())
-def test_checks_can_only_narrow(given: Pair, others: list[Other], sealed: bool, github_metadata: bool) -> None:
+def test_checks_can_only_narrow(given: Pair, others: list[OtherAttempt], sealed: bool, github_metadata: bool) -> None:
     """No check turns a pair into a miss, a drift or a flake, and no flake check touches anything but a flake."""
     policy = PolicyReading("read", Policy(sealed_oracle=sealed))
     verdict = judged(given, other_attempts=tuple(others), policy=policy, github_metadata=github_metadata)

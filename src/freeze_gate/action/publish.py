@@ -7,8 +7,8 @@ from freeze_gate.action.inputs import Inputs
 from freeze_gate.action.pull_request import LabelTarget
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.evidence.archive import ArchiveError, open_tree
-from freeze_gate.evidence.archive.base import reading
+from freeze_gate.evidence.archive import ArchiveError, open_archive
+from freeze_gate.evidence.archive.base import archive_errors
 from freeze_gate.evidence.bundle import open_pin
 from freeze_gate.evidence.diff import Difference, difference
 from freeze_gate.evidence.models import Pair
@@ -98,12 +98,12 @@ class Publisher(NamedTuple):
     def _difference(self, pair: Pair) -> Difference | None:
         """Open both pins again and compare them. If that fails, the ticket goes without."""
         try:
-            with ExitStack() as stack, reading("a pinned file"):
+            with ExitStack() as stack, archive_errors("a pinned file"):
                 pins = []
                 for side in (pair.first, pair.rerun):
                     if side.source.artifact is None or side.record is None:
                         return None
-                    tree = stack.enter_context(open_tree(self.artifacts.path(side.source.artifact)))
+                    tree = stack.enter_context(open_archive(self.artifacts.path(side.source.artifact)))
                     pins.append(stack.enter_context(open_pin(tree, side.record)))
                 return difference(*pins)
         except ArchiveError:

@@ -15,7 +15,7 @@ from freeze_gate.artifacts.collect import CollectedEvidence, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.models import Source
-from freeze_gate.evidence.pairing import pair_up
+from freeze_gate.evidence.pairing import build_pairs
 from freeze_gate.github.client import GitHubClient
 from freeze_gate.github.contents import read_file
 from freeze_gate.policy.freezes import PolicyReading
@@ -63,7 +63,7 @@ class Gate(NamedTuple):
         artifacts = [source.artifact for side in (evidence.first, evidence.rerun) for source in side.sources]
         return Case(
             github_metadata=True,
-            pairs=pair_up(evidence.first, evidence.rerun, self.inputs.expected),
+            pairs=build_pairs(evidence.first, evidence.rerun, self.inputs.expected),
             today=self.today,
             fail_on=self.inputs.fail_on,
             repository=self.event.repository,

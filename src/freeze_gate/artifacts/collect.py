@@ -22,8 +22,8 @@ from freeze_gate.artifacts.select import (
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.checks import FIRST, RERUN
-from freeze_gate.evidence.models import Artifact, Fault, Other, Source
-from freeze_gate.evidence.pairing import Shown, gather
+from freeze_gate.evidence.models import Artifact, CheckFailure, OtherAttempt, Source
+from freeze_gate.evidence.pairing import RunEvidence, merge_sources
 from freeze_gate.github.artifacts import get_artifact, list_artifacts
 from freeze_gate.github.client import GitHubClient
 
@@ -34,8 +34,8 @@ Listings = dict[int, tuple[Artifact, ...]]
 class CollectedEvidence(NamedTuple):
     """The evidence of both runs, and the artifacts that were not needed for it."""
 
-    first: Shown
-    rerun: Shown
+    first: RunEvidence
+    rerun: RunEvidence
     unopened: UnopenedArtifacts
 
 
@@ -65,7 +65,7 @@ class Collector:
             unopened_artifacts(groups, selections, listings),
         )
 
-    def read_other_attempts(self, unopened: UnopenedArtifacts) -> Sequence[Other]:
+    def read_other_attempts(self, unopened: UnopenedArtifacts) -> Sequence[OtherAttempt]:
         """Read what other attempts left. Raises `NoVerdictError`."""
         return read_other_attempts(unopened, self._cache, self._attempts)
 
@@ -137,7 +137,7 @@ class Collector:
         if selector.artifact_id is None:
             return group_by_name(str(selector.name), (side,), listings[run_id])
         artifact = self._find_by_id(selector.artifact_id, run_id, listings)
-        if isinstance(artifact, Fault):
+        if isinstance(artifact, CheckFailure):
             return [CandidateGroup(f"artifact {selector.artifact_id}", (side,), (), fault=artifact)]
         if selector.run_id and artifact.run_id and artifact.run_id != selector.run_id:
             raise UsageError(
@@ -146,7 +146,7 @@ class Collector:
             )
         return [group_of_artifact(side, artifact, listings[artifact.run_id or run_id])]
 
-    def _find_by_id(self, artifact_id: int, run_id: int, listings: Listings) -> Artifact | Fault:
+    def _find_by_id(self, artifact_id: int, run_id: int, listings: Listings) -> Artifact | CheckFailure:
         """Return an artifact from the listing of its run, else ask for it and add it there. Raises `ApiError`."""
         for artifact in listings[run_id]:
             if artifact.id == artifact_id:
@@ -167,8 +167,8 @@ class Collector:
 
         return select(group, attempt_of, self._attempts.known_latest(run_id))
 
-    def _read(self, side: str, selections: Iterable[Selection], run_id: int) -> Shown:
-        return gather(self._read_selection(one, run_id) for one in selections if one.side == side)
+    def _read(self, side: str, selections: Iterable[Selection], run_id: int) -> RunEvidence:
+        return merge_sources(self._read_selection(one, run_id) for one in selections if one.side == side)
 
     def _read_selection(self, selection: Selection, run_id: int) -> SourceRecords:
         """Return what was read, with what GitHub says about its run."""

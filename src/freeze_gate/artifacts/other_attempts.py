@@ -16,8 +16,8 @@ from freeze_gate.artifacts.attempts import RunAttempts
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.artifacts.select import Candidate, CandidateGroup, Selection, attempt_in_name
 from freeze_gate.evidence.bundle import SourceRecords
-from freeze_gate.evidence.models import Artifact, Other, Side
-from freeze_gate.evidence.pairing import gather
+from freeze_gate.evidence.models import Artifact, OtherAttempt, Side
+from freeze_gate.evidence.pairing import merge_sources
 
 
 class UnopenedArtifacts(NamedTuple):
@@ -42,7 +42,7 @@ def unopened_artifacts(
     return UnopenedArtifacts(tuple(_unselected(siblings.values(), selected)), selected, tuple(groups), listings)
 
 
-def read_other_attempts(unopened: UnopenedArtifacts, cache: ArtifactCache, attempts: RunAttempts) -> list[Other]:
+def read_other_attempts(unopened: UnopenedArtifacts, cache: ArtifactCache, attempts: RunAttempts) -> list[OtherAttempt]:
     """Read what the other attempts left, in the two steps above. Raises `NoVerdictError`."""
     cache.fetch(unopened.siblings)
     siblings = [cache.read(artifact) for artifact in unopened.siblings]
@@ -96,9 +96,9 @@ def _is_log_or_build(reading: SourceRecords) -> bool:
     return is_no_archive and not (artifact and attempt_in_name(artifact))
 
 
-def _evidence(reading: SourceRecords) -> list[Other]:
+def _evidence(reading: SourceRecords) -> list[OtherAttempt]:
     """Return the records of an artifact, or one entry without an id if it cannot be read."""
     fault = reading.source.fault
     if fault and fault.check != "record-missing":
-        return [Other(None, Side(reading.source))]
-    return [Other(fixture_id, side) for fixture_id, side in gather([reading]).sides.items()]
+        return [OtherAttempt(None, Side(reading.source))]
+    return [OtherAttempt(fixture_id, side) for fixture_id, side in merge_sources([reading]).sides.items()]

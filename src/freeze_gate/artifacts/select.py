@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.checks import FIRST, RERUN
-from freeze_gate.evidence.models import Artifact, Fault
+from freeze_gate.evidence.models import Artifact, CheckFailure
 
 ATTEMPT: Final = "{attempt}"
 """Stands for the number of an attempt in the name of an artifact."""
@@ -55,7 +55,7 @@ class CandidateGroup(NamedTuple):
     sides: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     siblings: tuple[Candidate, ...] = ()
-    fault: Fault | None = None
+    fault: CheckFailure | None = None
     duplicate_count: int = 0
     named_by_id: bool = False
 
@@ -77,7 +77,7 @@ class Selection(NamedTuple):
     side: str
     label: str
     candidate: Candidate | None = None
-    fault: Fault | None = None
+    fault: CheckFailure | None = None
 
 
 # ---- from a name or an id to groups of candidates --------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _split_attempt(artifact: Artifact) -> tuple[str, int | None]:
 def _group(label: str, sides: tuple[str, ...], candidates: Sequence[Candidate]) -> CandidateGroup:
     if len(candidates) > 1 and all(candidate.artifact.expired for candidate in candidates):
         detail = f"all {len(candidates)} artifacts named {label} have expired"
-        return CandidateGroup(label, sides, tuple(candidates), fault=Fault("artifact-expired", detail))
+        return CandidateGroup(label, sides, tuple(candidates), fault=CheckFailure("artifact-expired", detail))
     newest_first = sorted(
         candidates,
         key=lambda candidate: (candidate.attempt or 0, candidate.artifact.created_at or ""),
@@ -220,7 +220,7 @@ def select(group: CandidateGroup, attempt_of: AttemptOf, latest_attempt: int | N
             _MAX_LISTED,
             lambda candidate: f"{candidate.artifact.id} of {candidate.artifact.created_at or 'unknown time'}",
         )
-        fault = Fault("artifact-ambiguous", f"{ambiguity}: {', '.join(listed)}")
+        fault = CheckFailure("artifact-ambiguous", f"{ambiguity}: {', '.join(listed)}")
         return [Selection(side, group.label, fault=fault) for side in group.sides]
     newest_first = zip(reversed(group.sides), group.candidates, strict=False)
     return [Selection(side, group.label, candidate) for side, candidate in newest_first]
@@ -279,5 +279,5 @@ def _copies(group: CandidateGroup) -> str:
     return f" (not counting {group.duplicate_count} more with the same bytes)" if group.duplicate_count else ""
 
 
-def _missing(detail: str) -> Fault:
-    return Fault("artifact-missing", detail)
+def _missing(detail: str) -> CheckFailure:
+    return CheckFailure("artifact-missing", detail)

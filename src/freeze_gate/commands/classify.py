@@ -9,8 +9,8 @@ from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
-from freeze_gate.evidence.models import Fault, Source
-from freeze_gate.evidence.pairing import gather, pair_up
+from freeze_gate.evidence.models import CheckFailure, Source
+from freeze_gate.evidence.pairing import build_pairs, merge_sources
 from freeze_gate.files import write_file
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.advice import explain
@@ -70,10 +70,10 @@ def _build_case(args: Namespace, context: CommandContext) -> Case:
     is_same = args.first.exists() and args.rerun.exists() and args.first.samefile(args.rerun)
     with ThreadPoolExecutor(2) as pool:  # inflating and hashing release the lock, so the two sides run in parallel
         records = pool.map(lambda path: _read_records(path, budget, is_same=is_same), (args.first, args.rerun))
-        first, rerun = (gather([source]) for source in records)
+        first, rerun = (merge_sources([source]) for source in records)
     return Case(
         github_metadata=False,
-        pairs=pair_up(first, rerun, tuple(args.expect)),
+        pairs=build_pairs(first, rerun, tuple(args.expect)),
         today=context.now().date(),
         fail_on=args.fail_on,
         expected=tuple(args.expect),
@@ -83,9 +83,9 @@ def _build_case(args: Namespace, context: CommandContext) -> Case:
 def _read_records(path: Path, budget: RecordBudget, *, is_same: bool) -> SourceRecords:
     source = Source(escape_log(path.name))
     if is_same:
-        return SourceRecords(source._replace(fault=Fault("artifact-same", "both sides are the same path")))
+        return SourceRecords(source._replace(fault=CheckFailure("artifact-same", "both sides are the same path")))
     if not path.exists():
-        return SourceRecords(source._replace(fault=Fault("artifact-missing", f"there is no {source.label}")))
+        return SourceRecords(source._replace(fault=CheckFailure("artifact-missing", f"there is no {source.label}")))
     return read_source(path, source, budget)
 
 

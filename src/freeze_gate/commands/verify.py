@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.archive import ArchiveError, open_tree
+from freeze_gate.evidence.archive import ArchiveError, open_archive
 from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.models import Side, Source
 from freeze_gate.report.escape import escape_log
@@ -91,7 +91,7 @@ def _compare(stored: Any, expected: Any, path: str) -> Iterator[str]:
 def _compare_pins(bundle: Path, sides: list[Side]) -> Iterator[str]:
     """Compare the records and pins of a bundle with those that the verdict was computed from."""
     try:
-        with open_tree(bundle) as tree:
+        with open_archive(bundle) as tree:
             present = {(side.record_sha256, side.pin) for _, side in BundleReader(tree, Source(bundle.name)).sides()}
     except (ArchiveError, OSError) as error:
         yield f"{bundle.name}: {error}"

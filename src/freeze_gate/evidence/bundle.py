@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
-from freeze_gate.evidence.archive import open_tree
-from freeze_gate.evidence.archive.base import ArchiveError, RecordBudget, Tree, reading
-from freeze_gate.evidence.digest import Observed, Sha256, observe
-from freeze_gate.evidence.models import Fault, Side, Source
+from freeze_gate.evidence.archive import open_archive
+from freeze_gate.evidence.archive.base import Archive, ArchiveError, RecordBudget, archive_errors
+from freeze_gate.evidence.digest import ContentDigest, Sha256, hash_stream
+from freeze_gate.evidence.models import CheckFailure, Side, Source
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, read_record
 from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
@@ -41,7 +41,7 @@ class SourceRecords(NamedTuple):
 def read_source(path: Path, source: Source, budget: RecordBudget) -> SourceRecords:
     """Read all records of a zip or a folder; what keeps it from being read becomes the source's failure."""
     try:
-        with open_tree(path) as archive:
+        with open_archive(path) as archive:
             budget.charge(archive)
             return collect_records(source, BundleReader(archive, source).sides())
     except ArchiveError as error:
@@ -54,7 +54,7 @@ def collect_records(source: Source, sides: Iterable[tuple[str, Side]]) -> Source
     for fixture_id, side in sides:
         collected.setdefault(fixture_id, []).append(side)
     if not collected:
-        return SourceRecords(source._replace(fault=Fault("record-missing", "it holds no record")))
+        return SourceRecords(source._replace(fault=CheckFailure("record-missing", "it holds no record")))
     return SourceRecords(source, collected)
 
 
@@ -66,7 +66,7 @@ class RecordFile(NamedTuple):
     stem: str
 
 
-def record_files(tree: Tree) -> Iterator[RecordFile]:
+def record_files(tree: Archive) -> Iterator[RecordFile]:
     """Name the records of all bundles in an archive. A bundle's root is the parent of a `records/` folder, or ""."""
     for member in sorted(tree.records):
         folder, _, name = member.rpartition("/")
@@ -80,17 +80,17 @@ def printable_id(stem: str) -> str:
     return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
 
 
-_SMALL: Final = 16 << 10
+_CACHE_ABOVE_BYTES: Final = 16 << 10
 """Bytes of a pin that is sooner hashed again than remembered: every record of 50,000 may name the same one."""
 
 
 class BundleReader:
     """Reads the records of one archive. A pin that several records share is read once, unless it is small."""
 
-    def __init__(self, tree: Tree, source: Source) -> None:
+    def __init__(self, tree: Archive, source: Source) -> None:
         self._tree = tree
         self._source = source
-        self._pins: dict[str, Observed | Fault] = {}
+        self._pins: dict[str, ContentDigest | CheckFailure] = {}
 
     def sides(self) -> Iterator[tuple[str, Side]]:
         """Read every record with its pin; what is wrong with one is that one's fault."""
@@ -107,33 +107,33 @@ class BundleReader:
         except ArchiveError as error:
             fault = error.fault
         except InvalidRecord as error:
-            fault = Fault("record-invalid", said(error))
+            fault = CheckFailure("record-invalid", summarize_problems(error))
         return Side(self._source, record, record_sha256, pin, fault)
 
     def _payload(self, member: str) -> bytes:
-        with reading("a record"), self._tree.open(member) as stream:
+        with archive_errors("a record"), self._tree.open(member) as stream:
             return stream.read(MAX_RECORD_BYTES + 1)
 
-    def _pin(self, root: str, record: Record) -> Observed | None:
+    def _pin(self, root: str, record: Record) -> ContentDigest | None:
         member = pin_member(root, record)
         if member is None:
             return None
-        pin = self._pins.get(member) or self._look_at(member)
-        if isinstance(pin, Fault):
+        pin = self._pins.get(member) or self._hash_pin(member)
+        if isinstance(pin, CheckFailure):
             raise ArchiveError(*pin)
         return pin
 
-    def _look_at(self, member: str) -> Observed | Fault | None:
+    def _hash_pin(self, member: str) -> ContentDigest | CheckFailure | None:
         """Read a pinned file to its end, or to where that fails. Remembers what took long."""
         try:
-            with reading("a pinned file"), self._tree.open(member) as stream:
-                pin = observe(stream)
+            with archive_errors("a pinned file"), self._tree.open(member) as stream:
+                pin = hash_stream(stream)
         except KeyError:
             return None
         except ArchiveError as error:
             self._pins[member] = error.fault
             return error.fault
-        if pin.size > _SMALL:
+        if pin.size > _CACHE_ABOVE_BYTES:
             self._pins[member] = pin
         return pin
 
@@ -143,7 +143,7 @@ def pin_member(root: str, record: Record) -> str | None:
     return None if record.fixture_path is None else root + record.fixture_path
 
 
-def open_pin(tree: Tree, record: Record) -> BinaryIO:
+def open_pin(tree: Archive, record: Record) -> BinaryIO:
     """Open the bytes that a record of this archive points at. Raises `ArchiveError` where they are not there."""
     for file in record_files(tree):
         member = pin_member(file.root, record)
@@ -153,6 +153,6 @@ def open_pin(tree: Tree, record: Record) -> BinaryIO:
     raise ArchiveError("fixture-missing", "the pinned file is not in the bundle")
 
 
-def said(error: InvalidRecord) -> str:
+def summarize_problems(error: InvalidRecord) -> str:
     """Say the first few problems of a record in one line."""
     return "; ".join(abbreviate(error.problems, _MAX_PROBLEMS))

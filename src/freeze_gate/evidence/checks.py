@@ -42,7 +42,7 @@ class Check(NamedTuple):
     """One row: the check's id, its sentence for a person, and a function for a side or for the pair.
 
     The function returns what is wrong, or None if the check holds. A row without a function fails only where the
-    evidence was gathered and the check could not hold (`Fault`). `since` is the version of the rules that it came with.
+    evidence was gathered (`CheckFailure`). `since` is the version of the rules that it came with.
     """
 
     id: str

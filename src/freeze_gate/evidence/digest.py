@@ -32,20 +32,20 @@ class Sha256(str):
         return cls(hashlib.sha256(payload).hexdigest())
 
 
-class Observed(NamedTuple):
+class ContentDigest(NamedTuple):
     """Bytes as they were seen: their digest and how many there were."""
 
     sha256: Sha256
     size: int
 
 
-def observe(stream: BinaryIO) -> Observed:
+def hash_stream(stream: BinaryIO) -> ContentDigest:
     """Read a stream to its end, a chunk at a time, and say what was there. Raises what the stream raises."""
     digest, size = hashlib.sha256(), 0
     while chunk := stream.read(CHUNK):
         digest.update(chunk)
         size += len(chunk)
-    return Observed(Sha256(digest.hexdigest()), size)
+    return ContentDigest(Sha256(digest.hexdigest()), size)
 
 
 def pin_fixture(payload: bytes) -> str:

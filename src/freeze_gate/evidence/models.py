@@ -6,7 +6,7 @@ computed again from the facts alone.
 
 from typing import NamedTuple
 
-from freeze_gate.evidence.digest import Observed, Sha256
+from freeze_gate.evidence.digest import ContentDigest, Sha256
 from freeze_gate.evidence.record import Record
 
 
@@ -26,7 +26,7 @@ class Artifact(NamedTuple):
     head_sha: str | None = None
 
 
-class Fault(NamedTuple):
+class CheckFailure(NamedTuple):
     """An evidence check that failed while the evidence was gathered, before there was a record to look at."""
 
     check: str
@@ -46,7 +46,7 @@ class Source(NamedTuple):
     run_id: int | None = None
     attempt: int | None = None
     newest_attempt: int | None = None
-    fault: Fault | None = None
+    fault: CheckFailure | None = None
 
 
 class Side(NamedTuple):
@@ -59,8 +59,8 @@ class Side(NamedTuple):
     source: Source
     record: Record | None = None
     record_sha256: Sha256 | None = None
-    pin: Observed | None = None
-    fault: Fault | None = None
+    pin: ContentDigest | None = None
+    fault: CheckFailure | None = None
 
     @property
     def run_id(self) -> int | None:
@@ -74,7 +74,7 @@ class Side(NamedTuple):
         return self.source.attempt or (self.record.run.run_attempt if self.record else None)
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[CheckFailure, ...]:
         """What was wrong before there was anything to check: with the record or its pin, and with the whole source."""
         return tuple(fault for fault in (self.fault, self.source.fault) if fault)
 
@@ -87,7 +87,7 @@ class Pair(NamedTuple):
     rerun: Side
 
 
-class Other(NamedTuple):
+class OtherAttempt(NamedTuple):
     """What another attempt of the run shows for one fixture id; the id is None where its artifact could not be read."""
 
     fixture_id: str | None

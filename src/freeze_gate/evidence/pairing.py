@@ -5,19 +5,19 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from freeze_gate.evidence.bundle import SourceRecords
-from freeze_gate.evidence.models import Fault, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, Pair, Side, Source
 
 _GLOB: Final = frozenset("*?[")
 
 
-class Shown(NamedTuple):
+class RunEvidence(NamedTuple):
     """All that one run shows: the places that were looked at, one at least, and what each fixture id has there."""
 
     sources: tuple[Source, ...]
     sides: Mapping[str, Side]
 
 
-def gather(found: Iterable[SourceRecords]) -> Shown:
+def merge_sources(found: Iterable[SourceRecords]) -> RunEvidence:
     """Merge what several sources hold, one side for each fixture id.
 
     Records that are byte-identical count as one (a merged artifact beside its parts), with the worse of their pins; any
@@ -28,15 +28,17 @@ def gather(found: Iterable[SourceRecords]) -> Shown:
         sources.append(records.source)
         for fixture_id, sides in records.sides.items():
             candidates.setdefault(fixture_id, []).extend(sides)
-    return Shown(tuple(sources), {fixture_id: one_of(fixture_id, sides) for fixture_id, sides in candidates.items()})
+    return RunEvidence(
+        tuple(sources), {fixture_id: resolve_duplicates(fixture_id, sides) for fixture_id, sides in candidates.items()}
+    )
 
 
-def one_of(fixture_id: str, sides: Sequence[Side]) -> Side:
-    """Return the side that counts of several with one id; see `gather`."""
+def resolve_duplicates(fixture_id: str, sides: Sequence[Side]) -> Side:
+    """Return the side that counts of several with one id; see `merge_sources`."""
     digests = {side.record_sha256 for side in sides}
     if len(sides) > 1 and (len(digests) > 1 or None in digests):
         detail = f"{len(sides)} different records say that they are {fixture_id}"
-        return Side(sides[0].source, fault=Fault("record-duplicate", detail))
+        return Side(sides[0].source, fault=CheckFailure("record-duplicate", detail))
     return max(sides, key=_weight)
 
 
@@ -47,7 +49,7 @@ def _weight(side: Side) -> int:
     return 1 if side.pin else 0
 
 
-def pair_up(first: Shown, rerun: Shown, expected: Sequence[str] = ()) -> list[Pair]:
+def build_pairs(first: RunEvidence, rerun: RunEvidence, expected: Sequence[str] = ()) -> list[Pair]:
     """Pair two runs by fixture id, in the order of the ids.
 
     An id that one side lacks is a pair all the same, and so is an expected id (or a glob that matches nothing) that
@@ -68,7 +70,7 @@ def _in_order(pair: Pair) -> Pair:
     detail = (
         f"what is there is of attempt {rerun[1]}, before the first run's attempt {first[1]}, so it is no rerun of it"
     )
-    return pair._replace(rerun=Side(pair.rerun.source, fault=Fault("artifact-missing", detail)))
+    return pair._replace(rerun=Side(pair.rerun.source, fault=CheckFailure("artifact-missing", detail)))
 
 
 def _made_by(side: Side) -> tuple[int, int] | None:
@@ -81,23 +83,23 @@ def _is_there(expected: str, names: Collection[str]) -> bool:
     return any(fnmatchcase(name, expected) for name in names) if _GLOB & set(expected) else expected in names
 
 
-def _side(shown: Shown, name: str) -> Side:
+def _side(shown: RunEvidence, name: str) -> Side:
     return shown.sides.get(name) or _absent(shown, f"there is no record of {name}")
 
 
-def _absent(shown: Shown, detail: str) -> Side:
+def _absent(shown: RunEvidence, detail: str) -> Side:
     """Return the side of an id that is not there: blamed on the one source that could not be read, if there is one."""
     broken = _broken(shown)
     if len(broken) == 1:
         return Side(broken[0])
-    return Side(shown.sources[0], fault=Fault("record-missing", detail))
+    return Side(shown.sources[0], fault=CheckFailure("record-missing", detail))
 
 
-def _broken(shown: Shown) -> list[Source]:
+def _broken(shown: RunEvidence) -> list[Source]:
     return [source for source in shown.sources if source.fault]
 
 
-def _unaccounted(first: Shown, rerun: Shown, names: Sequence[str]) -> list[Pair]:
+def _unaccounted(first: RunEvidence, rerun: RunEvidence, names: Sequence[str]) -> list[Pair]:
     """Return a pair for each broken source that no named pair shows, and one where there is nothing at all.
 
     Sources of one label are the two sides of one pair, and so are a run's only source and the other's.
@@ -107,7 +109,7 @@ def _unaccounted(first: Shown, rerun: Shown, names: Sequence[str]) -> list[Pair]
     return [Pair(None, _lost(first, ours.get(label)), _lost(rerun, theirs.get(label))) for label in labels]
 
 
-def _unshown(shown: Shown, names: Iterable[str]) -> dict[str, Source]:
+def _unshown(shown: RunEvidence, names: Iterable[str]) -> dict[str, Source]:
     """Return the broken sources that none of a run's sides comes from, by their labels; a run's only source has ""."""
     broken = _broken(shown)
     if len(broken) == 1 and any(name not in shown.sides for name in names):
@@ -115,6 +117,6 @@ def _unshown(shown: Shown, names: Iterable[str]) -> dict[str, Source]:
     return {source.label if len(shown.sources) > 1 else "": source for source in broken}
 
 
-def _lost(shown: Shown, source: Source | None) -> Side:
-    fault = Fault("record-missing", "it holds no record for this pair")
+def _lost(shown: RunEvidence, source: Source | None) -> Side:
+    fault = CheckFailure("record-missing", "it holds no record for this pair")
     return Side(source) if source else Side(shown.sources[0], fault=fault)

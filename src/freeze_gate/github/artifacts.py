@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.evidence.models import Artifact, Fault
+from freeze_gate.evidence.models import Artifact, CheckFailure
 from freeze_gate.github.client import GitHubClient, parse_payload
 from freeze_gate.github.errors import Gone, NotFound, Operation
 from freeze_gate.validation.readers import (
@@ -169,14 +169,16 @@ def _is_name(name: str) -> bool:
     return True
 
 
-def get_artifact(client: GitHubClient, artifact_id: int) -> Artifact | Fault:
+def get_artifact(client: GitHubClient, artifact_id: int) -> Artifact | CheckFailure:
     """Read one artifact; a fault if it is missing or expired. Raises `ApiError`."""
     try:
         response = client.get(f"actions/artifacts/{artifact_id}", _GET)
     except NotFound:
-        return Fault("artifact-missing", f"artifact {artifact_id} does not exist, or the token lacks `actions: read`")
+        return CheckFailure(
+            "artifact-missing", f"artifact {artifact_id} does not exist, or the token lacks `actions: read`"
+        )
     except Gone:
-        return Fault("artifact-expired", f"GitHub no longer keeps artifact {artifact_id}")
+        return CheckFailure("artifact-expired", f"GitHub no longer keeps artifact {artifact_id}")
     artifact: Artifact = parse_payload(_ARTIFACT, response.payload, _GET)
     return artifact
 

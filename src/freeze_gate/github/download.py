@@ -12,7 +12,7 @@ import urllib3
 
 from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.digest import CHUNK, Sha256
-from freeze_gate.evidence.models import Artifact, Fault
+from freeze_gate.evidence.models import Artifact, CheckFailure
 from freeze_gate.github.client import MAX_ATTEMPTS, GitHubClient
 from freeze_gate.github.errors import ConnectionFailed, Gone, NotFound, Operation, RequestRefused, ServerError
 from freeze_gate.github.session import TIMEOUT, Session, describe_connection_error
@@ -33,7 +33,7 @@ class DownloadResult(NamedTuple):
 
     sha256: Sha256 | None = None
     size: int = 0
-    fault: Fault | None = None
+    fault: CheckFailure | None = None
 
 
 class ArtifactDownloader:
@@ -64,19 +64,23 @@ class ArtifactDownloader:
         Raises `ApiError` if the request fails, `NoVerdictError` if the file cannot be written.
         """
         if artifact.expired:
-            return DownloadResult(fault=Fault("artifact-expired", f"GitHub marks artifact {artifact.id} as expired"))
+            return DownloadResult(
+                fault=CheckFailure("artifact-expired", f"GitHub marks artifact {artifact.id} as expired")
+            )
         if artifact.size > self._max_bytes:
             return DownloadResult(fault=self._too_large(artifact, artifact.size))
         try:
             result = self._download_with_retries(artifact, file)
         except Gone:
-            return DownloadResult(fault=Fault("artifact-expired", f"GitHub no longer keeps artifact {artifact.id}"))
+            return DownloadResult(
+                fault=CheckFailure("artifact-expired", f"GitHub no longer keeps artifact {artifact.id}")
+            )
         except NotFound:
             detail = f"artifact {artifact.id} no longer exists, or the token lacks `actions: read`"
-            return DownloadResult(fault=Fault("artifact-missing", detail))
+            return DownloadResult(fault=CheckFailure("artifact-missing", detail))
         if result.fault is None and artifact.digest not in (None, f"sha256:{result.sha256}"):
             detail = f"the bytes of artifact {artifact.id} do not match the digest that GitHub publishes for it"
-            return result._replace(fault=Fault("archive-digest-mismatch", detail))
+            return result._replace(fault=CheckFailure("archive-digest-mismatch", detail))
         return result
 
     def _download_with_retries(self, artifact: Artifact, file: BinaryIO) -> DownloadResult:
@@ -127,9 +131,9 @@ class ArtifactDownloader:
                 message += f". {_OTHER_HOST_HINT}"
             raise ConnectionFailed(message) from None
 
-    def _too_large(self, artifact: Artifact, size: int) -> Fault:
+    def _too_large(self, artifact: Artifact, size: int) -> CheckFailure:
         allowed = f"`max-artifact-mb` allows {self._max_bytes >> 20} MiB"
-        return Fault("archive-limits", f"artifact {artifact.id} has at least {size} bytes; {allowed}")
+        return CheckFailure("archive-limits", f"artifact {artifact.id} has at least {size} bytes; {allowed}")
 
 
 def validate_link(link: str, api_url: str) -> None:

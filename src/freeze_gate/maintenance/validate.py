@@ -5,13 +5,13 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
-from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
-from freeze_gate.evidence.archive.base import reading
+from freeze_gate.evidence.archive import Archive, ArchiveError, open_archive
+from freeze_gate.evidence.archive.base import archive_errors
 from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, CheckContext
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.models import Side, Source
-from freeze_gate.evidence.pairing import one_of
+from freeze_gate.evidence.pairing import resolve_duplicates
 from freeze_gate.evidence.record import (
     MAX_RECORD_BYTES,
     InvalidRecord,
@@ -98,13 +98,13 @@ def _validate_bundle(path: Path) -> Iterator[Finding]:
         if _is_hidden(path.as_posix()):
             yield _hidden_path(str(path))
     try:
-        with open_tree(path) as tree:
+        with open_archive(path) as tree:
             yield from _validate_members(path, tree, prefix)
     except ArchiveError as error:
         yield Finding(f"{path}: {error.fault.check}: {error.fault.detail}")
 
 
-def _validate_members(path: Path, tree: Tree, prefix: str) -> Iterator[Finding]:
+def _validate_members(path: Path, tree: Archive, prefix: str) -> Iterator[Finding]:
     files = list(record_files(tree))
     if not files:
         yield Finding(f"{path}: record-missing: no folder records with <fixture_id>.json files was found")
@@ -119,10 +119,10 @@ def _validate_members(path: Path, tree: Tree, prefix: str) -> Iterator[Finding]:
         yield from (_hidden_path(prefix + name) for name in pins if _is_hidden(name.removeprefix(root)))
 
 
-def _validate_member(tree: Tree, file: RecordFile, side: Side, prefix: str) -> Iterator[Finding]:
+def _validate_member(tree: Archive, file: RecordFile, side: Side, prefix: str) -> Iterator[Finding]:
     name = prefix + file.member
     if side.record_sha256:
-        with reading("a record"), tree.open(file.member) as stream:
+        with archive_errors("a record"), tree.open(file.member) as stream:
             yield from _validate_record(name, stream.read(MAX_RECORD_BYTES + 1), file.stem)
     for check in _SIDE_CHECKS:
         if check.side and (detail := check.side(side, CheckContext(github_metadata=False))):
@@ -135,7 +135,7 @@ def _find_duplicates(path: Path, sides: Iterable[tuple[str, Side]]) -> Iterator[
     for fixture_id, side in sides:
         sides_of.setdefault(fixture_id, []).append(side)
     for fixture_id, candidates in sorted(sides_of.items()):
-        fault = one_of(fixture_id, candidates).fault
+        fault = resolve_duplicates(fixture_id, candidates).fault
         if fault and fault.check == "record-duplicate":
             yield Finding(f"{path}: {fixture_id}: {fault.check}: {fault.detail}")
 

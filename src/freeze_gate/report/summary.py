@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from freeze_gate.evidence.models import Other
+from freeze_gate.evidence.models import OtherAttempt
 from freeze_gate.report.advice import advise, describe_finding, explain
 from freeze_gate.report.comparison import render_comparison
 from freeze_gate.report.context import ReportContext
@@ -120,7 +120,7 @@ def _more_findings(verdict: Verdict) -> str:
     return f"Other problems with the evidence:\n\n{findings}"
 
 
-def _other_attempt(other: Other, context: ReportContext) -> str:
+def _other_attempt(other: OtherAttempt, context: ReportContext) -> str:
     record = other.side.record
     if record is None:
         return f"{context.link_run(other.side)}: {escape_markdown(other.side.source.label)} could not be read"

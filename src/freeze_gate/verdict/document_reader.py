@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.models import Artifact, Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import Artifact, CheckFailure, OtherAttempt, Pair, Side, Source
 from freeze_gate.evidence.record import RECORD, Record, consistency_problems
 from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading
 from freeze_gate.validation.readers import (
@@ -81,7 +81,7 @@ _RULES: Final[Mapping[Any, Reader[Any]]] = {
     (Source, "run_id"): nullable(_position),
     (Source, "attempt"): nullable(_position),
     (Source, "newest_attempt"): nullable(_position),
-    (Fault, "check"): one_of(*(check.id for check in EVIDENCE_CHECKS)),
+    (CheckFailure, "check"): one_of(*(check.id for check in EVIDENCE_CHECKS)),
     (Freeze, "pull_request"): nullable(_position),
     (Policy, "max_freeze_days"): integer(0, LONGEST_FREEZE_DAYS),
     (PolicyReading, "state"): one_of("not_asked", "absent", "read", "unusable"),
@@ -113,7 +113,10 @@ def _document_reader(sources: Sequence[Source]) -> ObjectReader[ParsedVerdict]:
     place = integer(0, len(sources) - 1)
     rules: dict[Any, Reader[Any]] = {**_RULES, Source: lambda value: sources[place(value)]}
     pair = _with_matching_ids(_reader_of(Pair, rules), "first", "rerun")
-    rules |= {(Case, "pairs"): _non_empty(list_of(pair)), Other: _with_matching_ids(_reader_of(Other, rules), "side")}
+    rules |= {
+        (Case, "pairs"): _non_empty(list_of(pair)),
+        OtherAttempt: _with_matching_ids(_reader_of(OtherAttempt, rules), "side"),
+    }
     return ObjectReader(
         lambda tool, case, **_: ParsedVerdict(tool, case),
         {"schema": one_of(SCHEMA), "tool": _reader_of(Header, rules), "case": _reader_of(Case, rules)},

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from freeze_gate.evidence.checks import Finding
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.limits import Limits
-from freeze_gate.evidence.models import Other, Pair
+from freeze_gate.evidence.models import OtherAttempt, Pair
 from freeze_gate.policy.freezes import ACTIVE, NOT_ASKED, FreezeStatus, PolicyReading
 from freeze_gate.verdict.table import FailureClass
 
@@ -32,7 +32,7 @@ class Case(NamedTuple):
     pull_request: int | None = None
     from_fork: bool = False
     expected: tuple[str, ...] = ()
-    other_attempts: Sequence[Other] = ()
+    other_attempts: Sequence[OtherAttempt] = ()
     policy: PolicyReading = NOT_ASKED
     limits: Limits = Limits()
 

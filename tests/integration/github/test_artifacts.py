@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.evidence.models import Fault as Finding
+from freeze_gate.evidence.models import CheckFailure
 from freeze_gate.github.artifacts import LISTING_RETRY_DELAYS, get_artifact, get_attempt, get_run, list_artifacts
 from freeze_gate.github.client import GitHubClient
 from freeze_gate.github.errors import ApiError
@@ -139,8 +139,8 @@ def test_an_id_that_leads_nowhere_is_a_finding(api: GitHubClient, github: Standi
     missing = get_artifact(api, 5)
     github.fault(Fault("status", status=410))
     gone = get_artifact(api, 5)
-    assert isinstance(missing, Finding)
-    assert isinstance(gone, Finding)
+    assert isinstance(missing, CheckFailure)
+    assert isinstance(gone, CheckFailure)
     assert (missing.check, gone.check) == ("artifact-missing", "artifact-expired")
 
 

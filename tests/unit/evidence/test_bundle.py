@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence.archive import RecordBudget, open_tree
+from freeze_gate.evidence.archive import RecordBudget, open_archive
 from freeze_gate.evidence.bundle import BundleReader, collect_records, printable_id, read_source
-from freeze_gate.evidence.digest import Observed, Sha256
-from freeze_gate.evidence.models import Fault, Side, Source
+from freeze_gate.evidence.digest import ContentDigest, Sha256
+from freeze_gate.evidence.models import CheckFailure, Side, Source
 from freeze_gate.evidence.record import FIXTURE_ID, Record
 from tests.builders.bundle import Files, make_files, write_files, write_zip
 from tests.builders.evidence import Y, make_side
@@ -32,7 +32,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[object]:
 
 def shown(path: Path) -> dict[str, Side]:
     """Read all records of a bundle; no id is there twice."""
-    with open_tree(path) as tree:
+    with open_archive(path) as tree:
         found = list(BundleReader(tree, SOURCE).sides())
     assert len(dict(found)) == len(found)
     return dict(found)
@@ -47,7 +47,7 @@ def test_a_record_is_shown_with_its_pin(kept) -> None:  # type: ignore[no-untype
         SOURCE,
         side.record,
         Sha256.of(made["records/sorted-patch.json"]),
-        Observed(Sha256.of(SAMPLE), len(SAMPLE)),
+        ContentDigest(Sha256.of(SAMPLE), len(SAMPLE)),
     )
 
 
@@ -82,7 +82,7 @@ def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[n
     sides = shown(
         kept(make_files(make_mapping("empty", b""), make_mapping("none", None, oracle_passed=None), pins=(b"",)))
     )
-    assert sides["empty"].pin == Observed(Sha256.of(b""), 0)
+    assert sides["empty"].pin == ContentDigest(Sha256.of(b""), 0)
     assert sides["none"].pin is None
     assert not sides["none"].faults
 
@@ -109,7 +109,7 @@ def test_many_problems_are_said_in_one_line(kept) -> None:  # type: ignore[no-un
         "run": 5,
         "schema": None,
     }
-    assert shown(kept(make_files(odd)))["odd"].fault == Fault(
+    assert shown(kept(make_files(odd)))["odd"].fault == CheckFailure(
         "record-invalid",
         "schema: must be freeze-gate/record/1; oracle_passed: must be true or false; "
         "transport_ok: must be true or false; and 2 more",
@@ -156,7 +156,7 @@ def test_a_large_pin_that_many_records_share_is_read_once(tmp_path: Path, size: 
     pin = bytes(size)
     path = write_zip(tmp_path / "b.zip", make_files(*(make_mapping(f"r{n}", pin) for n in range(5)), pins=(pin,)))
     assert len({id(side.pin) for side in shown(path).values()}) == times
-    assert {side.pin for side in shown(path).values()} == {Observed(Sha256.of(pin), size)}
+    assert {side.pin for side in shown(path).values()} == {ContentDigest(Sha256.of(pin), size)}
 
 
 def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: P
     odd = {**make_mapping("a"), "fixture_path": "records/b.json", "fixture_sha256": Sha256.of(other)}
     odd["oracle"] = {}
     side = shown(write_files(tmp_path, {**make_files(odd), "records/b.json": other}))["a"]
-    assert side.pin == Observed(Sha256.of(other), len(other))
+    assert side.pin == ContentDigest(Sha256.of(other), len(other))
 
 
 def test_the_attempt_is_that_of_all_records_or_none() -> None:
@@ -198,10 +198,10 @@ def test_the_records_of_all_archives_of_a_run_are_limited(tmp_path: Path) -> Non
     path = write_zip(tmp_path / "b.zip", {f"records/r{n}.json": b"" for n in range(30_000)}, "")
     assert read_source(path, Source("one"), budget).source.fault is None
     assert read_source(path, Source("two"), budget) == (
-        Source("two", fault=Fault("archive-limits", "the archives of this run hold over 50000 records")),
+        Source("two", fault=CheckFailure("archive-limits", "the archives of this run hold over 50000 records")),
         {},
     )
     large = write_zip(tmp_path / "c.zip", {"records/r.json": b" " * (33 << 20)}, "")
     budget = RecordBudget()
     found = [read_source(large, Source("one"), budget).source.fault for _ in range(2)]
-    assert found == [None, Fault("archive-limits", "the archives of this run hold over 64 MiB of records")]
+    assert found == [None, CheckFailure("archive-limits", "the archives of this run hold over 64 MiB of records")]

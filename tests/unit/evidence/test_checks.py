@@ -15,8 +15,8 @@ from freeze_gate.evidence.checks import (
     checks_of_version,
     run_checks,
 )
-from freeze_gate.evidence.digest import Observed
-from freeze_gate.evidence.models import Fault, Pair, Side
+from freeze_gate.evidence.digest import ContentDigest
+from freeze_gate.evidence.models import CheckFailure, Pair, Side
 from freeze_gate.evidence.record import Oracle, Run, Transport
 from tests.builders.evidence import X, Y, make_pair, make_side
 
@@ -91,7 +91,7 @@ def test_the_order_is_that_of_the_contract() -> None:
 @pytest.mark.parametrize("detail", ["words", ""])
 def test_what_was_met_while_gathering_fails_the_check_it_names(check: Any, detail: str) -> None:
     """On either side, of the record or of its whole source; of both sides where the check is about the pair."""
-    fault = Fault(check.id, detail)
+    fault = CheckFailure(check.id, detail)
     for given, name in (
         (Pair("a", A._replace(fault=fault), B), FIRST),
         (Pair("a", A._replace(source=A.source._replace(fault=fault)), B), FIRST),
@@ -105,9 +105,9 @@ def test_what_was_met_while_gathering_fails_the_check_it_names(check: Any, detai
 def test_the_first_run_goes_before_the_rerun_within_a_check() -> None:
     """However each was found."""
     ours = from_artifact(A, digest=f"sha256:{X}")
-    theirs = B._replace(fault=Fault("archive-digest-mismatch", "reported"))
+    theirs = B._replace(fault=CheckFailure("archive-digest-mismatch", "reported"))
     assert failed(Pair("a", ours, theirs)) == [("archive-digest-mismatch", FIRST), ("archive-digest-mismatch", RERUN)]
-    gone = Side(B.source, fault=Fault("record-missing", ""))
+    gone = Side(B.source, fault=CheckFailure("record-missing", ""))
     assert [check for check, _ in failed(Pair("a", changed(A, transport_ok=False), gone))] == [
         "record-missing",
         "record-contradiction",
@@ -128,7 +128,7 @@ EVIDENCE: dict[str, tuple[Pair, str, str]] = {
     "another algorithm": (Pair("a", A, from_artifact(B, digest=f"sha512:{Y}")), "archive-digest-mismatch", RERUN),
     "a contradiction": (Pair("a", A, changed(B, transport_ok=False)), "record-contradiction", RERUN),
     "no pin": (Pair("a", A._replace(pin=None), B), "fixture-missing", FIRST),
-    "another pin": (Pair("a", A, B._replace(pin=Observed(Y, 1))), "fixture-digest-mismatch", RERUN),
+    "another pin": (Pair("a", A, B._replace(pin=ContentDigest(Y, 1))), "fixture-digest-mismatch", RERUN),
     "another input": (
         Pair("a", changed(A, oracle=Oracle("passed", fixture_sha256=Y)), B),
         "oracle-input-mismatch",

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from freeze_gate import pin_fixture
-from freeze_gate.evidence.digest import CHUNK, Observed, Sha256, observe
+from freeze_gate.evidence.digest import CHUNK, ContentDigest, Sha256, hash_stream
 
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -45,5 +45,5 @@ def test_bytes_are_bytes() -> None:
 def test_a_stream_is_read_to_its_end() -> None:
     """However many chunks it takes, digest and size are those of all of it."""
     content = b"x" * (2 * CHUNK + 1)
-    assert observe(io.BytesIO(content)) == Observed(Sha256.of(content), len(content))
-    assert observe(io.BytesIO(b"")) == Observed(Sha256(EMPTY), 0)
+    assert hash_stream(io.BytesIO(content)) == ContentDigest(Sha256.of(content), len(content))
+    assert hash_stream(io.BytesIO(b"")) == ContentDigest(Sha256(EMPTY), 0)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.bundle import SourceRecords, collect_records
-from freeze_gate.evidence.digest import Observed
-from freeze_gate.evidence.models import Fault, Pair, Side, Source
-from freeze_gate.evidence.pairing import Shown, gather, pair_up
+from freeze_gate.evidence.digest import ContentDigest
+from freeze_gate.evidence.models import CheckFailure, Pair, Side, Source
+from freeze_gate.evidence.pairing import RunEvidence, build_pairs, merge_sources
 from tests.builders.evidence import X, Y, make_side
 
 ONE, OTHER = Source("one"), Source("other")
-BROKEN = Source("broken", fault=Fault("archive-invalid", "it is no zip"))
-GONE = Source("gone", fault=Fault("artifact-missing", "nothing found"))
+BROKEN = Source("broken", fault=CheckFailure("archive-invalid", "it is no zip"))
+GONE = Source("gone", fault=CheckFailure("artifact-missing", "nothing found"))
 
 
 def at(source: Source, fixture_id: str = "a", **facts: object) -> Side:
@@ -23,10 +23,10 @@ def at(source: Source, fixture_id: str = "a", **facts: object) -> Side:
     return make_side(1, fixture_id=fixture_id)._replace(source=source, **facts)  # type: ignore[arg-type]
 
 
-def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> Shown:
+def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> RunEvidence:
     """Return a run that shows these ids, in its first source."""
     first, *others = sources
-    return gather([reading(first, *((name, at(first, name)) for name in names)), *map(reading, others)])
+    return merge_sources([reading(first, *((name, at(first, name)) for name in names)), *map(reading, others)])
 
 
 def reading(source: Source, *sides: tuple[str, Side]) -> SourceRecords:
@@ -36,7 +36,7 @@ def reading(source: Source, *sides: tuple[str, Side]) -> SourceRecords:
 
 def only(*sides: Side) -> Side:
     """Return what counts of several records of one id, each of a source of its own."""
-    return gather([reading(side.source, ("a", side)) for side in sides]).sides["a"]
+    return merge_sources([reading(side.source, ("a", side)) for side in sides]).sides["a"]
 
 
 def told(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]:
@@ -49,12 +49,12 @@ def told(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]
 
 def test_records_are_paired_by_their_id_and_in_order() -> None:
     """P14: one pair for each."""
-    assert told(pair_up(shown("b", "a", "C"), shown("a", "C", "b"))) == [(name, [], []) for name in ("C", "a", "b")]
+    assert told(build_pairs(shown("b", "a", "C"), shown("a", "C", "b"))) == [(name, [], []) for name in ("C", "a", "b")]
 
 
 def test_an_id_that_one_side_lacks_is_a_pair() -> None:
     """On either side."""
-    assert told(pair_up(shown("a", "b"), shown("b", "c"))) == [
+    assert told(build_pairs(shown("a", "b"), shown("b", "c"))) == [
         ("a", [], ["record-missing"]),
         ("b", [], []),
         ("c", ["record-missing"], []),
@@ -63,7 +63,7 @@ def test_an_id_that_one_side_lacks_is_a_pair() -> None:
 
 def test_two_empty_runs_are_a_pair_too() -> None:
     """A7: an empty zip is no green run."""
-    assert told(pair_up(shown(), shown())) == [(None, ["record-missing"], ["record-missing"])]
+    assert told(build_pairs(shown(), shown())) == [(None, ["record-missing"], ["record-missing"])]
 
 
 @pytest.mark.parametrize(
@@ -80,43 +80,50 @@ def test_two_empty_runs_are_a_pair_too() -> None:
 )
 def test_an_expected_id_that_neither_side_has_is_a_pair(expected: list[str], missing: list[str]) -> None:
     """P26: an id, or a glob that nothing matches, in its place in the order."""
-    pairs = told(pair_up(shown("a"), shown("a", "b"), expected))
+    pairs = told(build_pairs(shown("a"), shown("a", "b"), expected))
     assert [name for name, first, rerun in pairs if first == rerun == ["record-missing"]] == missing
     assert [name for name, *_ in pairs] == sorted({"a", "b", *missing})
 
 
 def test_a_broken_archive_stands_for_what_it_should_have_shown() -> None:
     """Its own fault is the reason, not that a record is missing."""
-    broken = gather([reading(BROKEN)])
-    assert told(pair_up(shown("a"), broken)) == [("a", [], ["archive-invalid"])]
-    assert told(pair_up(broken, shown("a"), ["x"])) == [
+    broken = merge_sources([reading(BROKEN)])
+    assert told(build_pairs(shown("a"), broken)) == [("a", [], ["archive-invalid"])]
+    assert told(build_pairs(broken, shown("a"), ["x"])) == [
         ("a", ["archive-invalid"], []),
         ("x", ["archive-invalid"], ["record-missing"]),
     ]
-    assert told(pair_up(broken, gather([reading(GONE)]))) == [(None, ["archive-invalid"], ["artifact-missing"])]
-    assert told(pair_up(gather([reading(GONE)]), shown())) == [(None, ["artifact-missing"], ["record-missing"])]
+    assert told(build_pairs(broken, merge_sources([reading(GONE)]))) == [
+        (None, ["archive-invalid"], ["artifact-missing"])
+    ]
+    assert told(build_pairs(merge_sources([reading(GONE)]), shown())) == [
+        (None, ["artifact-missing"], ["record-missing"])
+    ]
 
 
 def test_a_broken_shard_cannot_vanish() -> None:
     """Where no pair shows it, it is one of its own, before all others; shards of one label are one pair."""
     with_broken = shown("a", sources=(ONE, BROKEN))
     whole = shown("a")
-    assert told(pair_up(with_broken, whole)) == [(None, ["archive-invalid"], ["record-missing"]), ("a", [], [])]
-    assert told(pair_up(whole, with_broken)) == [(None, ["record-missing"], ["archive-invalid"]), ("a", [], [])]
-    assert told(pair_up(with_broken, with_broken)) == [(None, ["archive-invalid"], ["archive-invalid"]), ("a", [], [])]
-    assert told(pair_up(with_broken, shown("a", sources=(ONE, GONE)))) == [
+    assert told(build_pairs(with_broken, whole)) == [(None, ["archive-invalid"], ["record-missing"]), ("a", [], [])]
+    assert told(build_pairs(whole, with_broken)) == [(None, ["record-missing"], ["archive-invalid"]), ("a", [], [])]
+    assert told(build_pairs(with_broken, with_broken)) == [
+        (None, ["archive-invalid"], ["archive-invalid"]),
+        ("a", [], []),
+    ]
+    assert told(build_pairs(with_broken, shown("a", sources=(ONE, GONE)))) == [
         (None, ["archive-invalid"], ["record-missing"]),
         (None, ["record-missing"], ["artifact-missing"]),
         ("a", [], []),
     ]
     two = shown("a", sources=(ONE, BROKEN, GONE))
-    assert [name for name, *_ in told(pair_up(two, whole))] == [None, None, "a"]
+    assert [name for name, *_ in told(build_pairs(two, whole))] == [None, None, "a"]
 
 
 def test_equal_bytes_count_as_one_record() -> None:
     """A12: a merged artifact beside its parts."""
     assert only(at(ONE), at(OTHER)) == at(ONE)
-    twice = gather([reading(ONE, ("a", at(ONE)), ("b", at(ONE, "b")), ("a", at(ONE)))])
+    twice = merge_sources([reading(ONE, ("a", at(ONE)), ("b", at(ONE, "b")), ("a", at(ONE)))])
     assert dict(twice.sides) == {"a": at(ONE), "b": at(ONE, "b")}
 
 
@@ -124,18 +131,21 @@ def test_other_bytes_are_a_duplicate() -> None:
     """Nothing says which of the two is the run's word, and it does not matter where either stands."""
     for second in (at(OTHER, record_sha256=Y), at(OTHER, record=None, record_sha256=Y), at(OTHER, record_sha256=None)):
         for candidates in permutations([at(ONE), second, at(ONE)]):
-            for found in (only(*candidates), gather([reading(ONE, *(("a", each) for each in candidates))]).sides["a"]):
+            for found in (
+                only(*candidates),
+                merge_sources([reading(ONE, *(("a", each) for each in candidates))]).sides["a"],
+            ):
                 assert found.record is None
-                assert found.fault == Fault("record-duplicate", "3 different records say that they are a")
-    unread = at(ONE, record=None, record_sha256=None, pin=None, fault=Fault("archive-invalid", ""))
+                assert found.fault == CheckFailure("record-duplicate", "3 different records say that they are a")
+    unread = at(ONE, record=None, record_sha256=None, pin=None, fault=CheckFailure("archive-invalid", ""))
     assert [fault.check for fault in only(unread, unread).faults] == ["record-duplicate"]
 
 
 def test_of_several_pins_under_one_record_the_worst_counts() -> None:
     """A wrong one is not outvoted by a right one; a missing one is found in the other copy."""
     good, none = at(ONE), at(ONE, pin=None)
-    wrong = at(OTHER, pin=Observed(Y, 1))
-    unread = at(OTHER, pin=None, fault=Fault("archive-invalid", "a pinned file cannot be read"))
+    wrong = at(OTHER, pin=ContentDigest(Y, 1))
+    unread = at(OTHER, pin=None, fault=CheckFailure("archive-invalid", "a pinned file cannot be read"))
     for candidates, expected in (((none, good), good), ((good, wrong, none), wrong), ((none, good, unread), unread)):
         for order in permutations(candidates):
             assert only(*order) == expected
@@ -143,10 +153,10 @@ def test_of_several_pins_under_one_record_the_worst_counts() -> None:
 
 def test_of_several_copies_that_are_worth_the_same_the_first_counts() -> None:
     """In one archive and in several: the same evidence gives the same document."""
-    wrong = [at(ONE, pin=Observed(Y, size)) for size in (1, 2, 3)]
+    wrong = [at(ONE, pin=ContentDigest(Y, size)) for size in (1, 2, 3)]
     for order in permutations(wrong):
         assert only(*order) == order[0]
-        assert gather([reading(ONE, *(("a", each) for each in order))]).sides["a"] == order[0]
+        assert merge_sources([reading(ONE, *(("a", each) for each in order))]).sides["a"] == order[0]
 
 
 names = st.lists(st.sampled_from("abcde"), unique=True)
@@ -159,7 +169,7 @@ def test_nothing_vanishes(
 ) -> None:
     """Each id of either side, each expected one and each broken archive is in some pair, and each id in one only."""
     runs = shown(*first, sources=ours), shown(*rerun, sources=theirs)
-    pairs = pair_up(*runs, expected)
+    pairs = build_pairs(*runs, expected)
     ids = [pair.fixture_id for pair in pairs if pair.fixture_id is not None]
     assert ids == sorted(set(ids))
     assert {*first, *rerun} <= set(ids) <= {*first, *rerun, *expected}
@@ -174,8 +184,8 @@ def test_nothing_vanishes(
 
 def test_hashes_of_sides_do_not_matter() -> None:
     """Two sources that say the same are the same."""
-    copy = Source("broken", fault=Fault("archive-invalid", "it is no zip"))
-    assert told(pair_up(Shown((BROKEN,), {}), Shown((ONE,), {"a": at(ONE)}))) == told(
-        pair_up(Shown((copy,), {}), Shown((Source("one"),), {"a": at(ONE)}))
+    copy = Source("broken", fault=CheckFailure("archive-invalid", "it is no zip"))
+    assert told(build_pairs(RunEvidence((BROKEN,), {}), RunEvidence((ONE,), {"a": at(ONE)}))) == told(
+        build_pairs(RunEvidence((copy,), {}), RunEvidence((Source("one"),), {"a": at(ONE)}))
     )
     assert X != Y

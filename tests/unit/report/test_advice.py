@@ -3,7 +3,7 @@
 import pytest
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
-from freeze_gate.evidence.models import Fault, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.advice import EXPLANATIONS, NEXT_STEPS, advise, describe_finding, explain
 from freeze_gate.verdict.evaluate import evaluate
@@ -53,7 +53,7 @@ def test_why_is_plain_text() -> None:
 
 
 def _absent(newest_attempt: int | None, run_id: int = 4242) -> Pair:
-    fault = Fault("artifact-missing", "there is no freeze-gate-2 in run 4242")
+    fault = CheckFailure("artifact-missing", "there is no freeze-gate-2 in run 4242")
     gone = Side(Source("freeze-gate-2", run_id=run_id, newest_attempt=newest_attempt, fault=fault))
     first = make_side(1)
     return Pair(None, first._replace(source=first.source._replace(newest_attempt=newest_attempt)), gone)

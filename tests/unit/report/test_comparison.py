@@ -2,7 +2,7 @@
 
 import pytest
 
-from freeze_gate.evidence.models import Fault, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, Pair, Side, Source
 from freeze_gate.evidence.record import LengthChecks, Oracle, Run, Transport
 from freeze_gate.report.comparison import render_comparison
 from tests.builders.evidence import CONTEXT, X, Y, make_pair, make_side
@@ -74,7 +74,7 @@ def test_what_is_unknown_is_said_to_be(facts: dict[str, object], row: str, cell:
 
 def test_a_side_without_evidence_shows_its_problem_and_no_more() -> None:
     """Where nothing was found, the cells of that side are empty and one row says why."""
-    gone = Side(Source("freeze-gate-2", fault=Fault("artifact-missing", "there is no such artifact")))
+    gone = Side(Source("freeze-gate-2", fault=CheckFailure("artifact-missing", "there is no such artifact")))
     shown = rows(Pair("sorted-patch", make_side(1), gone))
     assert shown["run"][1] == "not known"
     assert shown["problem"] == ("-", "`artifact-missing`: there is no such artifact")
@@ -84,7 +84,7 @@ def test_a_side_without_evidence_shows_its_problem_and_no_more() -> None:
 
 def test_a_row_that_says_nothing_of_either_side_is_left_out() -> None:
     """Two sides without a record have no oracle and no transport to show."""
-    gone = Side(Source("a.zip", fault=Fault("archive-invalid", "not a zip")))
+    gone = Side(Source("a.zip", fault=CheckFailure("archive-invalid", "not a zip")))
     assert set(rows(Pair(None, gone, gone))) == {"run", "artifact", "problem", "pinned bytes"}
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.report.outputs import FAIL_CLOSED_LINES, format_four_lines
 from freeze_gate.report.published import MAX_BYTES as POSTED_BYTES
@@ -133,9 +133,11 @@ def test_observation_only_is_said_where_it_hides_a_block() -> None:
 def test_all_attempts_are_listed() -> None:
     """P24: a fail of another attempt forbids the freeze, and the attempt that recorded it can be opened from here."""
     pinned = Pair("sorted-patch", make_side(2, oracle=None, transport=False), make_side(3))
-    lost = Side(Source("freeze-gate-0", run_id=4242, fault=Fault("artifact-expired", "it expired")))
+    lost = Side(Source("freeze-gate-0", run_id=4242, fault=CheckFailure("artifact-expired", "it expired")))
     page = said(
-        make_case(pinned, other_attempts=(Other("sorted-patch", make_side(1, oracle=False)), Other(None, lost)))
+        make_case(
+            pinned, other_attempts=(OtherAttempt("sorted-patch", make_side(1, oracle=False)), OtherAttempt(None, lost))
+        )
     )
     assert "`earlier-fail`" in page
     assert (
@@ -188,7 +190,7 @@ def _poisoned(text: str, more: str) -> Case:
     )
     artifact = first.source.artifact._replace(name=text, digest=None)
     evil = first._replace(record=record, source=first.source._replace(label=more, artifact=artifact))
-    lost = Side(Source(text, fault=Fault("archive-invalid", more)), fault=Fault("record-invalid", text))
+    lost = Side(Source(text, fault=CheckFailure("archive-invalid", more)), fault=CheckFailure("record-invalid", text))
     freeze = FREEZE._replace(owner=text, reason=more, unfreeze_when=text)
     return make_case(
         Pair(text, evil, rerun),
@@ -196,7 +198,7 @@ def _poisoned(text: str, more: str) -> Case:
         Pair(None, lost, lost),
         Pair(more, lost, rerun),
         policy=PolicyReading("unusable", Policy(freezes=(freeze,)), problems=(text, more)),
-        other_attempts=(Other(text, lost), Other(more, rerun)),
+        other_attempts=(OtherAttempt(text, lost), OtherAttempt(more, rerun)),
     )
 
 

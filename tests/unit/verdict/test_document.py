@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.document import Header, TooLargeError, encode
 from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute
@@ -27,8 +27,8 @@ RICH = make_case(
     MISS._replace(fixture_id="zz")._replace(
         first=make_side(1, fixture_id="zz", oracle=False), rerun=make_side(2, fixture_id="zz", oracle=False)
     ),
-    Pair("a", Side(Source("x", fault=Fault("archive-invalid", "it is no zip"))), make_side(2, fixture_id="a")),
-    other_attempts=(Other("sorted-patch", make_side(3)), Other(None, Side(Source("y")))),
+    Pair("a", Side(Source("x", fault=CheckFailure("archive-invalid", "it is no zip"))), make_side(2, fixture_id="a")),
+    other_attempts=(OtherAttempt("sorted-patch", make_side(3)), OtherAttempt(None, Side(Source("y")))),
     expected=("a*",),
     policy=PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=3))), "b" * 40),
 )

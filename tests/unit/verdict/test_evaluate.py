@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.digest import Observed
-from freeze_gate.evidence.models import Fault, Other, Pair, Side, Source
+from freeze_gate.evidence.digest import ContentDigest
+from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side, Source
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN
@@ -29,7 +29,7 @@ from tests.builders.evidence import (
 )
 
 GREEN_PAIR = make_pair()
-NO_RECORD = Pair("sorted-patch", make_side(1), Side(Source("rerun"), fault=Fault("record-missing", "")))
+NO_RECORD = Pair("sorted-patch", make_side(1), Side(Source("rerun"), fault=CheckFailure("record-missing", "")))
 BY_SEVERITY = [MISS, DRIFT, SPLIT, FLAKE, GREEN_PAIR]
 FROZEN = PolicyReading("read", Policy(freezes=(FREEZE,)))
 
@@ -75,7 +75,7 @@ def test_a_green_pair_has_nothing_to_mute() -> None:
 @pytest.mark.parametrize("fault", ["record-missing", "archive-invalid", "artifact-expired"])
 def test_missing_evidence_blocks(fault: str) -> None:
     """It is unclassified, and never green."""
-    both = Side(Source("x"), fault=Fault(fault, ""))
+    both = Side(Source("x"), fault=CheckFailure(fault, ""))
     result = evaluate(make_case(Pair(None, both, both)))
     assert (result.failure_class, result.reason, result.exit_code) == ("unclassified", fault, 1)
     assert not result.freeze_allowed
@@ -83,13 +83,13 @@ def test_missing_evidence_blocks(fault: str) -> None:
 
 def test_the_lines_name_the_first_runs_pin_wherever_its_record_and_bytes_agree() -> None:
     """Also if another check failed; the rerun's never stands there."""
-    faulty = MISS._replace(first=MISS.first._replace(fault=Fault("x", "")))
+    faulty = MISS._replace(first=MISS.first._replace(fault=CheckFailure("x", "")))
     for each in (MISS, DRIFT, FLAKE, NO_RECORD, GREEN_PAIR, faulty):
         verdict = evaluate(make_case(each)).verdict
         assert (verdict.fixture_sha256, verdict.fixture_path) == (X, f"fixtures/{X}.json")
     for first in (
         MISS.first._replace(pin=None),
-        MISS.first._replace(pin=Observed(Y, 5)),
+        MISS.first._replace(pin=ContentDigest(Y, 5)),
         make_side(1, pin=None, oracle=None),
         NO_RECORD.rerun,
     ):
@@ -140,11 +140,11 @@ def test_a_policy_that_cannot_be_used_counts_every_requirement() -> None:
 
 def test_another_attempts_fail_takes_the_flake_of_its_fixture_back() -> None:
     """A fail of another attempt is not undone by a rerun that passed."""
-    fail = Other("sorted-patch", make_side(3, oracle=False))
+    fail = OtherAttempt("sorted-patch", make_side(3, oracle=False))
     assert evaluate(make_case(FLAKE, other_attempts=(fail,))).reason == "earlier-fail"
     assert evaluate(make_case(FLAKE, other_attempts=(fail._replace(fixture_id="b"),))).failure_class == "harness_flake"
     assert evaluate(make_case(MISS, other_attempts=(fail,))).failure_class == "property_miss"
-    assert evaluate(make_case(FLAKE, other_attempts=(Other(None, Side(Source("x"))),))).reason == "earlier-fail"
+    assert evaluate(make_case(FLAKE, other_attempts=(OtherAttempt(None, Side(Source("x"))),))).reason == "earlier-fail"
 
 
 def test_observation_only_turns_one_into_zero_and_nothing_else() -> None:

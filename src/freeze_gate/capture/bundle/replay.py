@@ -7,8 +7,8 @@ from typing import Final
 from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample
 from freeze_gate.capture.transport.merge import has_calls
 from freeze_gate.errors import UsageError
-from freeze_gate.evidence.archive import ArchiveError, Tree, open_tree
-from freeze_gate.evidence.archive.base import reading
+from freeze_gate.evidence.archive import Archive, ArchiveError, open_archive
+from freeze_gate.evidence.archive.base import archive_errors
 from freeze_gate.evidence.bundle import RecordFile, pin_member, record_files
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.digest import CHUNK
@@ -25,13 +25,13 @@ def replay(bundle: Path, store: Store, fixture_id: str, run: Run) -> Pin:
     bytes, where the id has a capture of its own here, and what `Store` raises.
     """
     try:
-        with open_tree(bundle) as tree:
+        with open_archive(bundle) as tree:
             return _copy_pin(tree, store, fixture_id, run)
     except ArchiveError as error:
         raise UsageError(f"the bundle cannot be read ({error}): {_CURE}") from None
 
 
-def _copy_pin(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
+def _copy_pin(tree: Archive, store: Store, fixture_id: str, run: Run) -> Pin:
     file = _find_record(tree, fixture_id)
     first = _read_record(tree, file)
     member = pin_member(file.root, first)
@@ -39,7 +39,7 @@ def _copy_pin(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
         raise UsageError(f"{fixture_id} has no pin, or no capture_id, in the bundle: there is nothing to start from")
     if member not in tree:
         raise UsageError(f"the pinned file of {fixture_id} is not in the bundle")
-    with store.locked(), reading("a pinned file"), tree.open(member) as stream:
+    with store.locked(), archive_errors("a pinned file"), tree.open(member) as stream:
         _require_no_capture(store.read_unless_checked(fixture_id), first)
         suffix = member.rpartition("/")[2].removeprefix(first.fixture_sha256)
         chunks = iter(partial(stream.read, CHUNK), b"")
@@ -49,7 +49,7 @@ def _copy_pin(tree: Tree, store: Store, fixture_id: str, run: Run) -> Pin:
     return pin
 
 
-def _find_record(tree: Tree, fixture_id: str) -> RecordFile:
+def _find_record(tree: Archive, fixture_id: str) -> RecordFile:
     files = [file for file in record_files(tree) if file.stem == fixture_id]
     if len(files) != 1:
         count = f"{len(files)} records" if files else "no record"
@@ -57,8 +57,8 @@ def _find_record(tree: Tree, fixture_id: str) -> RecordFile:
     return files[0]
 
 
-def _read_record(tree: Tree, file: RecordFile) -> Record:
-    with reading("a record"), tree.open(file.member) as stream:
+def _read_record(tree: Archive, file: RecordFile) -> Record:
+    with archive_errors("a record"), tree.open(file.member) as stream:
         payload = stream.read(MAX_RECORD_BYTES + 1)
     try:
         first = read_record(payload, file.stem)

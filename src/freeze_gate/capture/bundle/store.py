@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from freeze_gate.capture.bundle.lock import file_lock
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.contradictions import contradictions
-from freeze_gate.evidence.digest import Sha256, observe
+from freeze_gate.evidence.digest import Sha256, hash_stream
 from freeze_gate.evidence.record import (
     FIXTURE_ID,
     MAX_RECORD_BYTES,
@@ -172,4 +172,4 @@ def validate_suffix(suffix: str) -> str:
 
 def _sha256(path: Path) -> Sha256:
     with path.open("rb") as stream:
-        return observe(stream).sha256
+        return hash_stream(stream).sha256

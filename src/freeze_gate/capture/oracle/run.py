@@ -26,7 +26,7 @@ from freeze_gate.capture.oracle.sandbox.protocol import ConnectionLost, SandboxR
 from freeze_gate.capture.oracle.sandbox.reaper import kill_descendants
 from freeze_gate.capture.oracle.signals import raise_on_termination
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
-from freeze_gate.evidence.digest import Sha256, observe
+from freeze_gate.evidence.digest import Sha256, hash_stream
 from freeze_gate.evidence.record import Oracle, Record
 
 FIXTURE_VARIABLE: Final = "FREEZE_GATE_FIXTURE"
@@ -107,7 +107,7 @@ def _hash_file(path: Path) -> Sha256 | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
-            return observe(stream).sha256 if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return hash_stream(stream).sha256 if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     except OSError:
         return None
 

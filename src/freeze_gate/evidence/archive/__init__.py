@@ -8,26 +8,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from freeze_gate.evidence.archive.base import ArchiveError, RecordBudget, Tree, reading
-from freeze_gate.evidence.archive.directory import Folder
+from freeze_gate.evidence.archive.base import Archive, ArchiveError, RecordBudget, archive_errors
+from freeze_gate.evidence.archive.directory import DirectoryArchive
 from freeze_gate.evidence.archive.zip import ZipArchive
 
-__all__ = ["ArchiveError", "RecordBudget", "Tree", "open_tree"]
+__all__ = ["Archive", "ArchiveError", "RecordBudget", "open_archive"]
 
 
 @contextmanager
-def open_tree(path: Path) -> Iterator[Tree]:
+def open_archive(path: Path) -> Iterator[Archive]:
     """Open a zip or a folder. Raises `ArchiveError`."""
     if path.is_dir():
-        with reading("the folder"):
-            folder = Folder(path)
+        with archive_errors("the folder"):
+            folder = DirectoryArchive(path)
         yield folder
         return
-    with reading("the zip"):
+    with archive_errors("the zip"):
         if not path.is_file():  # a FIFO would wait for ever
             raise ArchiveError("archive-invalid", "it is neither a file nor a folder")
         stream = path.open("rb")
     with stream:
-        with reading("the zip"):
+        with archive_errors("the zip"):
             archive = ZipArchive(stream)
         yield archive

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final, NamedTuple, Protocol
 from zipfile import BadZipFile
 
 from freeze_gate.evidence.limits import Limits
-from freeze_gate.evidence.models import Fault
+from freeze_gate.evidence.models import CheckFailure
 
 LIMITS: Final = Limits()
 
@@ -22,13 +22,13 @@ class ArchiveError(Exception):
 
     def __init__(self, check: str, detail: str) -> None:
         super().__init__(detail)
-        self.fault = Fault(check, detail)
+        self.fault = CheckFailure(check, detail)
 
 
-class Tree(Protocol):
+class Archive(Protocol):
     """Regular files by name; a name is relative, its separator `/`.
 
-    Naming them, opening one and reading it may raise what `reading` turns into an `ArchiveError`.
+    Naming them, opening one and reading it may raise what `archive_errors` turns into an `ArchiveError`.
     """
 
     records: list[str]
@@ -45,7 +45,7 @@ class Tree(Protocol):
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def archive_errors(what: str) -> Iterator[None]:
     """Turn whatever a broken archive raises while it is read into an `archive-invalid`."""
     try:
         yield
@@ -53,12 +53,12 @@ def reading(what: str) -> Iterator[None]:
         raise ArchiveError("archive-invalid", f"{what} cannot be read ({type(error).__name__})") from None
 
 
-def odd(words: str) -> ArchiveError:
+def invalid_archive(words: str) -> ArchiveError:
     """Say what the archive holds that it may not hold."""
     return ArchiveError("archive-invalid", f"it holds {words}")
 
 
-def relative(name: str) -> str:
+def normalize_member_name(name: str) -> str:
     r"""Read `/` and `\` as separators and drop empty and `.` parts, as whoever unpacks it would.
 
     Raises `ArchiveError` for a name that could lead outside, and for one that is empty. A folder's name keeps its `/`.
@@ -66,12 +66,12 @@ def relative(name: str) -> str:
     plain = name.replace("\\", "/")
     parts = plain.split("/")
     if "\0" in plain or plain.startswith("/") or plain[1:2] == ":" or ".." in parts:
-        raise odd("a member with an absolute path or a .. part")
+        raise invalid_archive("a member with an absolute path or a .. part")
     if "" in parts or "." in parts:
         kept = "/".join(part for part in parts if part not in ("", "."))
         plain = f"{kept}/" if parts[-1] in ("", ".") and kept else kept
     if not plain and name not in ("./", "."):
-        raise odd("a member without a name")
+        raise invalid_archive("a member without a name")
     return plain
 
 
@@ -80,7 +80,7 @@ def is_record(name: str) -> bool:
     return name.endswith(".json") and f"/{name}".rsplit("/", 2)[-2] == "records"
 
 
-def limit_count(count: int) -> None:
+def check_member_count(count: int) -> None:
     """Refuse more members than anybody reads. Raises `ArchiveError`."""
     if count > LIMITS.members:
         raise ArchiveError("archive-limits", f"it holds over {LIMITS.members} members")
@@ -91,7 +91,7 @@ class _Limit(NamedTuple):
     words: str
 
 
-class Weight:
+class ArchiveSize:
     """What the members of an archive come to, in bytes as their sizes say it. `records` names the records."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Weight:
             self.records.append(name)
             self.record_bytes += size
 
-    def limit(self, packed_bytes: int | None = None) -> None:
+    def check(self, packed_bytes: int | None = None) -> None:
         """Refuse more than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
         dense = packed_bytes is not None and self._total > LIMITS.ratio * packed_bytes
         for limit in (
@@ -130,7 +130,7 @@ class RecordBudget:
         self._counts: list[int] = []
         self._sizes: list[int] = []
 
-    def charge(self, archive: Tree) -> None:
+    def charge(self, archive: Archive) -> None:
         """Count the records of one more archive. Raises `ArchiveError` where they are too many."""
         self._counts.append(len(archive.records))
         self._sizes.append(archive.record_bytes)

@@ -6,29 +6,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.evidence.archive.base import Weight, limit_count, odd
+from freeze_gate.evidence.archive.base import ArchiveSize, check_member_count, invalid_archive
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Whatever took a file's place since it was seen: follow no link and wait for no FIFO."""
 
 
-class Folder:
+class DirectoryArchive:
     """The files below a folder by name. Raises `ArchiveError`, and `OSError` where the system refuses."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._names: set[str] = set()
-        weight = Weight()
+        size = ArchiveSize()
         for count, (name, status) in enumerate(_walk(root), 1):
-            limit_count(count)
+            check_member_count(count)
             if stat.S_ISREG(status.st_mode):
                 self._names.add(name)
-                weight.add(name, status.st_size)
+                size.add(name, status.st_size)
             elif not stat.S_ISDIR(status.st_mode):
-                raise odd("a link or a special file")
-        weight.limit()
-        self.records = weight.records
-        self.record_bytes = weight.record_bytes
+                raise invalid_archive("a link or a special file")
+        size.check()
+        self.records = size.records
+        self.record_bytes = size.record_bytes
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""
@@ -41,7 +41,7 @@ class Folder:
         stream = os.fdopen(os.open(self._root / name, _READ), "rb")
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()
-            raise odd("a link or a special file")
+            raise invalid_archive("a link or a special file")
         return stream
 
 

@@ -13,7 +13,13 @@ from collections.abc import Iterator
 from typing import IO, BinaryIO, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from freeze_gate.evidence.archive.base import ArchiveError, Weight, limit_count, odd, relative
+from freeze_gate.evidence.archive.base import (
+    ArchiveError,
+    ArchiveSize,
+    check_member_count,
+    invalid_archive,
+    normalize_member_name,
+)
 
 _END: Final = struct.Struct("<4s4H2LH")
 _END64_LOCATOR: Final = struct.Struct("<4sLQL")
@@ -39,20 +45,20 @@ class ZipArchive:
         count = _count_members(stream)
         self._zip = ZipFile(stream)
         if len(self._zip.infolist()) != count:
-            raise odd("a table of contents that is not as long as it says")
+            raise invalid_archive("a table of contents that is not as long as it says")
         self._members: dict[str, ZipInfo] = {}
-        weight = Weight()
+        size = ArchiveSize()
         for member in self._zip.infolist():
-            name = relative(member.orig_filename)
+            name = normalize_member_name(member.orig_filename)
             _reject_unsupported(name, member)
             if name in self._members:
-                raise odd("two members of one name")
+                raise invalid_archive("two members of one name")
             if not _is_folder(name):
                 self._members[name] = member
-                weight.add(name, member.file_size)
-        weight.limit(stream.seek(0, io.SEEK_END))
-        self.records = weight.records
-        self.record_bytes = weight.record_bytes
+                size.add(name, member.file_size)
+        size.check(stream.seek(0, io.SEEK_END))
+        self.records = size.records
+        self.record_bytes = size.record_bytes
 
     def __iter__(self) -> Iterator[str]:
         """Name all files."""
@@ -77,7 +83,7 @@ class _Member(io.BufferedIOBase):
         data = self._stream.read(size)
         self._left -= len(data)
         if self._left and len(data) < size:
-            raise odd("a member that is shorter than it says")
+            raise invalid_archive("a member that is shorter than it says")
         return data
 
     def close(self) -> None:
@@ -101,16 +107,16 @@ def _count_members(stream: BinaryIO) -> int:
     if locator >= 0 and _read(stream, locator, 4) == b"PK\6\7":
         _, _, end, _ = _END64_LOCATOR.unpack(_read(stream, locator, _END64_LOCATOR.size))
         if end + _END64.size != locator:
-            raise odd("a 64-bit end record that is not where it must be")
+            raise invalid_archive("a 64-bit end record that is not where it must be")
         signature, *_, count, table_size, _ = _END64.unpack(_read(stream, end, _END64.size))
         if signature != b"PK\6\6":
-            raise odd("a 64-bit end record that is not where it must be")
-    limit_count(count)
+            raise invalid_archive("a 64-bit end record that is not where it must be")
+    check_member_count(count)
     if table_size > _MAX_TABLE_BYTES:
         raise ArchiveError("archive-limits", f"its table of contents is over {_MAX_TABLE_BYTES >> 20} MiB")
     if table_size > end:
-        raise odd("a table of contents that is not where it must be")
-    limit_count(_read(stream, end - table_size, table_size).count(_ENTRY_SIGNATURE))
+        raise invalid_archive("a table of contents that is not where it must be")
+    check_member_count(_read(stream, end - table_size, table_size).count(_ENTRY_SIGNATURE))
     return int(count)
 
 
@@ -123,13 +129,13 @@ def _reject_unsupported(name: str, member: ZipInfo) -> None:
     """Refuse what no uploader writes. Raises `ArchiveError`."""
     kind = stat.S_IFDIR if _is_folder(name) else stat.S_IFREG
     if stat.S_IFMT(member.external_attr >> 16) not in (0, kind):
-        raise odd("a link or a special file")
+        raise invalid_archive("a link or a special file")
     if member.flag_bits & ~_KNOWN_FLAGS:
-        raise odd("an encrypted member, or one of a kind that nothing writes")
+        raise invalid_archive("an encrypted member, or one of a kind that nothing writes")
     if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise odd("a member that is neither stored nor deflated")
+        raise invalid_archive("a member that is neither stored nor deflated")
     if member.compress_size > member.file_size + member.file_size // 8 + _MIN_PACKED_BYTES:
-        raise odd("a member that takes far more room than it needs")
+        raise invalid_archive("a member that takes far more room than it needs")
 
 
 def _is_folder(name: str) -> bool:

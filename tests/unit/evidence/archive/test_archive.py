@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence.archive import ArchiveError, base, open_tree
-from freeze_gate.evidence.archive.base import is_record, reading
-from freeze_gate.evidence.models import Fault
+from freeze_gate.evidence.archive import ArchiveError, base, open_archive
+from freeze_gate.evidence.archive.base import archive_errors, is_record
+from freeze_gate.evidence.models import CheckFailure
 from tests.builders.zip import Member, craft
 
 
-def refused(path: Path) -> Fault:
+def refused(path: Path) -> CheckFailure:
     """Return what a path is refused with."""
-    with pytest.raises(ArchiveError) as caught, open_tree(path):
+    with pytest.raises(ArchiveError) as caught, open_archive(path):
         pass
     return caught.value.fault
 
@@ -34,7 +34,7 @@ def test_a_folder_and_its_zip_show_the_same(folder: Path, tmp_path: Path) -> Non
     zipped = tmp_path / "it.zip"
     zipped.write_bytes(craft(Member("records/a.json", b"{}"), Member(".lock")))
     for path in (folder, zipped):
-        with open_tree(path) as found, found.open("records/a.json") as stream:
+        with open_archive(path) as found, found.open("records/a.json") as stream:
             assert sorted(found) == [".lock", "records/a.json"]
             with pytest.raises(KeyError):
                 found.open("records")
@@ -69,13 +69,13 @@ def test_a_link_or_special_file_makes_a_folder_unreadable(folder: Path, kind: st
         listener.close()
     else:
         odd.symlink_to({"link to a file": "a.json", "link to a folder": "/etc", "link to itself": "b.json"}[kind])
-    assert refused(folder) == Fault("archive-invalid", "it holds a link or a special file")
+    assert refused(folder) == CheckFailure("archive-invalid", "it holds a link or a special file")
 
 
 def test_a_folder_given_by_a_link_is_read(folder: Path, tmp_path: Path) -> None:
     """What the user names is what the user means."""
     (tmp_path / "link").symlink_to(folder)
-    with open_tree(tmp_path / "link") as found:
+    with open_archive(tmp_path / "link") as found:
         assert set(found) == {"records/a.json", ".lock"}
 
 
@@ -83,7 +83,7 @@ def test_a_folder_given_by_a_link_is_read(folder: Path, tmp_path: Path) -> None:
 def test_a_file_that_was_swapped_meanwhile_is_not_followed(folder: Path, swap: str) -> None:
     """Whatever took its place since the folder was looked through: it is refused, and nothing is waited for."""
     path = folder / "records/a.json"
-    with open_tree(folder) as found:
+    with open_archive(folder) as found:
         path.unlink()
         if swap == "a link":
             path.symlink_to("/etc/hostname")
@@ -91,14 +91,14 @@ def test_a_file_that_was_swapped_meanwhile_is_not_followed(folder: Path, swap: s
             os.mkfifo(path)
         elif swap == "a folder":
             path.mkdir()
-        with pytest.raises(ArchiveError, match=r"record cannot be read|special file"), reading("a record"):
+        with pytest.raises(ArchiveError, match=r"record cannot be read|special file"), archive_errors("a record"):
             found.open("records/a.json").close()
 
 
 def test_names_that_are_no_utf8_are_read(folder: Path) -> None:
     """On Linux a name is bytes; such a file is none of ours and harms nobody."""
     (Path(os.fsdecode(os.fsencode(folder) + b"/records/\xff\n.json"))).write_bytes(b"{}")
-    with open_tree(folder) as found:
+    with open_archive(folder) as found:
         assert len(list(found)) == 3
 
 
@@ -112,7 +112,7 @@ def test_a_very_deep_folder_is_read(tmp_path: Path) -> None:
         here = below
     os.close(here)
     try:
-        with open_tree(tmp_path) as found:
+        with open_archive(tmp_path) as found:
             assert list(found) == []
     finally:
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # too deep for Python's own
@@ -122,7 +122,7 @@ def test_a_folder_is_limited_as_a_zip_is(folder: Path) -> None:
     """Sparse files cost nothing to make, and much to read."""
     with (folder / "pin").open("wb") as stream:
         stream.truncate((4 << 30) + 1)
-    assert refused(folder) == Fault("archive-limits", "it holds a member of over 4 GiB")
+    assert refused(folder) == CheckFailure("archive-limits", "it holds a member of over 4 GiB")
 
 
 @pytest.mark.parametrize(

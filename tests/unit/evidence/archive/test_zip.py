@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.archive import ArchiveError, base, open_tree
-from freeze_gate.evidence.archive.base import reading
+from freeze_gate.evidence.archive import ArchiveError, base, open_archive
+from freeze_gate.evidence.archive.base import archive_errors
 from freeze_gate.evidence.archive.zip import ZipArchive
-from freeze_gate.evidence.digest import CHUNK, observe
+from freeze_gate.evidence.digest import CHUNK, hash_stream
 from tests.builders.zip import FOLLOWS, LINK, UTF8, WIDE, Member, craft, deflated
 
 HELLO = Member("freeze-gate/records/a.json", b"hello hello hello")
@@ -28,7 +28,7 @@ FOLDER = 0o040755 << 16
 
 def contents(payload: bytes) -> dict[str, bytes]:
     """Read all of a zip. Raises `ArchiveError` and nothing else."""
-    with reading("the zip"):
+    with archive_errors("the zip"):
         archive = ZipArchive(io.BytesIO(payload))
         found = {}
         for name in archive:
@@ -272,7 +272,7 @@ def test_members_are_counted_before_they_are_read(tmp_path: Path) -> None:
     assert refused(craft(count=2**40, wide=True))[0] == "archive-limits"
     path = tmp_path / "many.zip"
     path.write_bytes(craft(*(Member(f"f/{number}", method=0, flags=0) for number in range(50_000))))
-    with open_tree(path) as found:
+    with open_archive(path) as found:
         assert len(list(found)) == 50_000
 
 
@@ -323,8 +323,8 @@ def test_zeros_behind_a_lie_stay_flat_in_memory(bomb: bytes, size: int) -> None:
     payload = craft(Member("f", raw=bomb, size=size), Member("noise", os.urandom(100 << 10), method=0))
     archive = ZipArchive(io.BytesIO(payload))
     tracemalloc.start()
-    with pytest.raises(ArchiveError, match="cannot be read"), reading("a member"), archive.open("f") as stream:
-        observe(stream)
+    with pytest.raises(ArchiveError, match="cannot be read"), archive_errors("a member"), archive.open("f") as stream:
+        hash_stream(stream)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * CHUNK
@@ -339,15 +339,15 @@ def test_a_large_member_is_read_in_chunks(bomb: bytes) -> None:
     archive = ZipArchive(io.BytesIO(payload))
     tracemalloc.start()
     with archive.open("f") as stream:
-        assert observe(stream).size == 64 << 20
+        assert hash_stream(stream).size == 64 << 20
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * CHUNK
     wrong = ZipArchive(
         io.BytesIO(craft(Member("f", raw=bomb, size=64 << 20, crc=1), Member("n", os.urandom(100 << 10))))
     )
-    with pytest.raises(ArchiveError, match="BadZipFile"), reading("a member"), wrong.open("f") as stream:
-        observe(stream)
+    with pytest.raises(ArchiveError, match="BadZipFile"), archive_errors("a member"), wrong.open("f") as stream:
+        hash_stream(stream)
 
 
 def pieces(stream: Any, sizes: list[int]) -> Iterator[bytes]:

@@ -40,15 +40,15 @@ HAPPENED = {
     ],
 }
 STEPS = (
-    "come before any assertion",
+    "run before any assertion",
     "which bytes are right",
     "refresh the fixture",
-    "an id of its own",
-    "repair the lane",
+    "its own fixture id",
+    "fix the service that failed",
     "into the policy file",
-    "until an answer arrives whole",
-    "until it always says the same",
-    "treat the fail as real",
+    "until an answer is complete",
+    "until its result is stable",
+    "treat the failure as real",
     "fix the patch",
 )
 """What there is to do besides pressing a button and running a command, in the words of the table and of the summary."""

@@ -28,10 +28,10 @@ def github(pretended: Pretended) -> Iterator[Standin]:
 
 
 @pytest.fixture
-def api(github: Standin, pretended: Pretended) -> Iterator[GitHubClient]:
+def client(github: Standin, pretended: Pretended) -> Iterator[GitHubClient]:
     """Return a client of that repository that may wait for two minutes."""
-    with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
-        yield client
+    with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as github_client:
+        yield github_client
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def _list_once(client: GitHubClient, run_id: int) -> tuple[tuple[Artifact, ...],
     by_id: dict[int, Artifact] = {}
     total_count = 0
     for payload in client.get_pages(f"actions/runs/{run_id}/artifacts", _LIST, {}):
-        page: _Listing = parse_payload(_LISTING, payload, _LIST)
+        page = parse_payload(_LISTING, payload, _LIST)
         total_count = page.total_count
         by_id |= {artifact.id: artifact._replace(run_id=artifact.run_id or run_id) for artifact in page.artifacts}
     newest_first = sorted(by_id.values(), key=lambda artifact: artifact.created_at or "", reverse=True)
@@ -179,18 +179,15 @@ def get_artifact(client: GitHubClient, artifact_id: int) -> Artifact | CheckFail
         )
     except Gone:
         return CheckFailure("artifact-expired", f"GitHub no longer keeps artifact {artifact_id}")
-    artifact: Artifact = parse_payload(_ARTIFACT, response.payload, _GET)
-    return artifact
+    return parse_payload(_ARTIFACT, response.payload, _GET)
 
 
 def get_run(client: GitHubClient, run_id: int) -> WorkflowRun:
     """Read a run; its `attempt` is the number of the latest. Raises `ApiError`."""
-    run: WorkflowRun = parse_payload(_RUN, client.get(f"actions/runs/{run_id}", _GET_RUN).payload, _GET_RUN)
-    return run
+    return parse_payload(_RUN, client.get(f"actions/runs/{run_id}", _GET_RUN).payload, _GET_RUN)
 
 
 def get_attempt(client: GitHubClient, run_id: int, attempt: int) -> WorkflowRun:
     """Read one attempt of a run. Raises `ApiError`."""
     response = client.get(f"actions/runs/{run_id}/attempts/{attempt}", _GET_ATTEMPT)
-    run: WorkflowRun = parse_payload(_RUN, response.payload, _GET_ATTEMPT)
-    return run
+    return parse_payload(_RUN, response.payload, _GET_ATTEMPT)

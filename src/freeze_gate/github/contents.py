@@ -1,14 +1,13 @@
 """Reads one file of the default branch: present, absent, or unreadable, which is not the same as absent."""
 
 import base64
-import binascii
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from freeze_gate.errors import UsageError
 from freeze_gate.github.client import GitHubClient, parse_payload
-from freeze_gate.github.errors import ApiError, NotFound, Operation, UnexpectedResponse
+from freeze_gate.github.errors import ApiError, NotFound, Operation
 from freeze_gate.validation.readers import ObjectReader, of_type, one_of, text
 
 _READ: Final = Operation("reading the file on the default branch", "contents: read")
@@ -59,20 +58,16 @@ def read_file(client: GitHubClient, path: str) -> File:
     if not {"", ".", ".."}.isdisjoint(path.split("/")):
         raise UsageError("policy: must be a path below the repository's root, such as .github/freeze-gate.yml")
     try:
-        return _decode(client.get(f"contents/{quote(path)}", _READ).payload)
+        payload = client.get(f"contents/{quote(path)}", _READ).payload
+        entry = parse_payload(_ENTRY, payload, _READ)
+        content = base64.b64decode("".join(entry.content.split()), validate=True)
+        return File(FileState.FOUND, content, entry.sha)
     except NotFound:
         return _absent_if_root_is_visible(client)
     except ApiError as error:
         return File(FileState.UNREADABLE, problem=str(error))
-
-
-def _decode(payload: Any) -> File:
-    entry: _Entry = parse_payload(_ENTRY, payload, _READ)
-    try:
-        content = base64.b64decode("".join(entry.content.split()), validate=True)
-    except (binascii.Error, ValueError):
-        raise UnexpectedResponse(f"GitHub's response is not base64 while {_READ.description}") from None
-    return File(FileState.FOUND, content, entry.sha)
+    except ValueError:
+        return File(FileState.UNREADABLE, problem=f"GitHub's response is not base64 while {_READ.description}")
 
 
 def _absent_if_root_is_visible(client: GitHubClient) -> File:
@@ -81,6 +76,5 @@ def _absent_if_root_is_visible(client: GitHubClient) -> File:
     except ApiError as error:
         return File(FileState.UNREADABLE, problem=str(error))
     if type(listing) is not list:
-        problem = f"GitHub's response is not a list while {_LIST_ROOT.description}"
-        return File(FileState.UNREADABLE, problem=problem)
+        return File(FileState.UNREADABLE, problem=f"GitHub's response is not a list while {_LIST_ROOT.description}")
     return File(FileState.ABSENT)

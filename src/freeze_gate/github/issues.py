@@ -88,16 +88,14 @@ def _issues_of_page(page: Any) -> tuple[Issue, ...]:
 
 def get_issue(client: GitHubClient, number: int) -> Issue:
     """Read one issue. Raises `ApiError`."""
-    issue: Issue = parse_payload(_ISSUE, client.get(f"issues/{number}", _GET).payload, _GET)
-    return issue
+    return parse_payload(_ISSUE, client.get(f"issues/{number}", _GET).payload, _GET)
 
 
 def create_issue(client: GitHubClient, title: str, body: str, label: str) -> Issue:
     """Open an issue. Raises `ApiError`; if it is possibly applied, look for the issue before sending it again."""
     request = {"title": title, "body": body, "labels": [label]}
     response = client.post("issues", request, _CREATE, retryable=False)
-    issue: Issue = parse_payload(_ISSUE, response.payload, _CREATE)
-    return issue
+    return parse_payload(_ISSUE, response.payload, _CREATE)
 
 
 def update_body(client: GitHubClient, number: int, body: str) -> None:

@@ -17,6 +17,6 @@ def add_label(client: GitHubClient, number: int, label: str) -> None:
     GitHub reports success and the label is not there.
     """
     response = client.post(f"issues/{number}/labels", {"labels": [label]}, _ADD, retryable=True)
-    labels: tuple[str, ...] = parse_payload(_LABELS, response.payload, _ADD)
+    labels = parse_payload(_LABELS, response.payload, _ADD)
     if label.lower() not in {name.lower() for name in labels}:
         raise RequestRefused("GitHub accepted the label but did not set it: the token may need `issues: write`")

@@ -57,8 +57,7 @@ _PULLS: Final = list_of(_PULL)
 
 def get_pull(client: GitHubClient, number: int) -> Pull:
     """Read one pull request. Raises `ApiError`."""
-    pull: Pull = parse_payload(_PULL, client.get(f"pulls/{number}", _GET).payload, _GET)
-    return pull
+    return parse_payload(_PULL, client.get(f"pulls/{number}", _GET).payload, _GET)
 
 
 def list_open_pulls_of_branch(client: GitHubClient, owner: str, branch: str) -> tuple[Pull, ...]:

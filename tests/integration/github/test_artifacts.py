@@ -18,20 +18,20 @@ def run(github: Standin) -> Run:
 
 
 @pytest.mark.parametrize(("count", "calls"), [(0, 1), (1, 1), (100, 1), (101, 2), (131, 2), (1000, 10)])
-def test_a_listing_is_read_to_its_last_page(count: int, calls: int, run: Run, api: GitHubClient) -> None:
+def test_a_listing_is_read_to_its_last_page(count: int, calls: int, run: Run, client: GitHubClient) -> None:
     """A3: of 131 artifacts, and of 1,000, the last one is found; a call fetches a hundred."""
     for index in range(count):
         run.add_artifact(f"part-{index}", b"zip")
-    found = list_artifacts(api, 4242, is_complete=lambda _found: True)
+    found = list_artifacts(client, 4242, is_complete=lambda _found: True)
     assert {artifact.name for artifact in found} == {f"part-{index}" for index in range(count)}
-    assert api.calls == calls
+    assert client.calls == calls
 
 
-def test_an_artifact_is_described_by_what_github_says_of_it(run: Run, api: GitHubClient) -> None:
+def test_an_artifact_is_described_by_what_github_says_of_it(run: Run, client: GitHubClient) -> None:
     """Every field of the value comes from the listing; none of them names an attempt."""
     stored = run.add_artifact("evidence", b"zip", id=77, created_at="2026-11-29T08:38:00Z")
-    (found,) = list_artifacts(api, 4242)
-    assert found == get_artifact(api, 77)
+    (found,) = list_artifacts(client, 4242)
+    assert found == get_artifact(client, 77)
     assert found._asdict() == {
         "id": 77,
         "name": "evidence",
@@ -47,19 +47,19 @@ def test_an_artifact_is_described_by_what_github_says_of_it(run: Run, api: GitHu
     }
 
 
-def test_newest_is_by_time_and_never_by_id(run: Run, api: GitHubClient) -> None:
+def test_newest_is_by_time_and_never_by_id(run: Run, client: GitHubClient) -> None:
     """A1: the artifact that was created later comes first, although its id is lower."""
     run.add_artifact("evidence", b"1", id=10_338_854_604, created_at="2026-11-29T08:38:00Z")
     run.add_artifact("evidence", b"2", id=10_338_734_845, created_at="2026-11-29T08:49:00Z")
-    assert [artifact.id for artifact in list_artifacts(api, 4242)] == [10_338_734_845, 10_338_854_604]
+    assert [artifact.id for artifact in list_artifacts(client, 4242)] == [10_338_734_845, 10_338_854_604]
 
 
-def test_a_time_is_read_to_the_second(run: Run, api: GitHubClient) -> None:
+def test_a_time_is_read_to_the_second(run: Run, client: GitHubClient) -> None:
     """A server may write fractions; of two uploads in one second none is the newer."""
     run.add_artifact("evidence", b"1", created_at="2026-11-29T08:38:00.123456Z")
     run.attempts = ["2026-11-29T08:30:00.5Z"]
-    assert list_artifacts(api, 4242)[0].created_at == "2026-11-29T08:38:00Z"
-    assert get_attempt(api, 4242, 1).started_at == "2026-11-29T08:30:00Z"
+    assert list_artifacts(client, 4242)[0].created_at == "2026-11-29T08:38:00Z"
+    assert get_attempt(client, 4242, 1).started_at == "2026-11-29T08:30:00Z"
 
 
 @pytest.mark.parametrize(
@@ -67,88 +67,88 @@ def test_a_time_is_read_to_the_second(run: Run, api: GitHubClient) -> None:
     ["", "evidence\n", "\x1b[2J", "evid\u2028ence", "e" * 1001],
     ids=["none", "a line end", "a control character", "a Unicode line end", "too long"],
 )
-def test_a_name_that_no_input_can_be_is_left_out(name: str, run: Run, api: GitHubClient) -> None:
+def test_a_name_that_no_input_can_be_is_left_out(name: str, run: Run, client: GitHubClient) -> None:
     """Any job of the run may have uploaded it; asked for by its id it is an error."""
     run.add_artifact("evidence", b"zip")
     run.add_artifact(name, b"zip", id=77)
-    assert [artifact.name for artifact in list_artifacts(api, 4242)] == ["evidence"]
-    assert api.calls == 1
+    assert [artifact.name for artifact in list_artifacts(client, 4242)] == ["evidence"]
+    assert client.calls == 1
     with pytest.raises(ApiError, match="name: must"):
-        get_artifact(api, 77)
+        get_artifact(client, 77)
 
 
-def test_an_old_uploader_publishes_no_digest(run: Run, api: GitHubClient) -> None:
+def test_an_old_uploader_publishes_no_digest(run: Run, client: GitHubClient) -> None:
     """A13: a digest of null is "not said"."""
     run.add_artifact("evidence", b"zip", digest=None)
-    assert list_artifacts(api, 4242)[0].digest is None
+    assert list_artifacts(client, 4242)[0].digest is None
 
 
-def test_an_expired_artifact_is_known_by_its_field(run: Run, api: GitHubClient) -> None:
+def test_an_expired_artifact_is_known_by_its_field(run: Run, client: GitHubClient) -> None:
     """A2: it is still listed, and marked."""
     run.add_artifact("evidence", b"zip", expired=True)
-    assert list_artifacts(api, 4242)[0].expired
+    assert list_artifacts(client, 4242)[0].expired
 
 
-def test_an_empty_listing_is_asked_again(run: Run, api: GitHubClient, pretended: Pretended) -> None:
+def test_an_empty_listing_is_asked_again(run: Run, client: GitHubClient, pretended: Pretended) -> None:
     """A4: what was uploaded a moment ago appears at the second look."""
     run.add_artifact("evidence", b"zip", listed_after=1)
-    assert len(list_artifacts(api, 4242)) == 1
-    assert (api.calls, pretended.slept) == (2, [LISTING_RETRY_DELAYS[0]])
+    assert len(list_artifacts(client, 4242)) == 1
+    assert (client.calls, pretended.slept) == (2, [LISTING_RETRY_DELAYS[0]])
 
 
-def test_an_incomplete_listing_is_asked_again(run: Run, api: GitHubClient) -> None:
+def test_an_incomplete_listing_is_repeated(run: Run, client: GitHubClient) -> None:
     """One side is there, the other not yet: the caller says what is enough."""
     run.add_artifact("first", b"zip")
     run.add_artifact("rerun", b"zip", listed_after=2)
-    found = list_artifacts(api, 4242, is_complete=lambda listed: {"first", "rerun"} <= {one.name for one in listed})
+    found = list_artifacts(client, 4242, is_complete=lambda listed: {"first", "rerun"} <= {one.name for one in listed})
     assert len(found) == 2
-    assert api.calls == 3
+    assert client.calls == 3
 
 
-def test_a_listing_that_holds_fewer_than_it_counts_is_asked_again(run: Run, api: GitHubClient, github: Standin) -> None:
+def test_a_listing_with_fewer_than_its_count_is_repeated(run: Run, client: GitHubClient, github: Standin) -> None:
     """A page that is short is no reason to say that something is missing."""
     run.add_artifact("evidence", b"zip")
     github.fault(Fault("status", status=200, times=1, payload={"total_count": 1, "artifacts": []}))
-    assert len(list_artifacts(api, 4242, is_complete=lambda _found: True)) == 1
+    assert len(list_artifacts(client, 4242, is_complete=lambda _found: True)) == 1
 
 
-def test_an_artifact_that_comes_on_two_pages_counts_once(run: Run, api: GitHubClient, github: Standin) -> None:
+def test_an_artifact_that_comes_on_two_pages_counts_once(run: Run, client: GitHubClient, github: Standin) -> None:
     """An upload between two pages moves an entry to the next one."""
     entry = github.rest.shapes.artifact(run.add_artifact("evidence", b"zip"))
-    following = {"Link": f'<{api.root}actions/runs/4242/artifacts?page=2>; rel="next"'}
+    following = {"Link": f'<{client.root}actions/runs/4242/artifacts?page=2>; rel="next"'}
     page = {"total_count": 1, "artifacts": [entry]}
     github.fault(Fault("status", status=200, times=1, payload=page, headers=following))
-    assert len(list_artifacts(api, 4242)) == 1
-    assert api.calls == 2
+    assert len(list_artifacts(client, 4242)) == 1
+    assert client.calls == 2
 
 
-def test_asking_again_ends(run: Run, api: GitHubClient, pretended: Pretended) -> None:
+def test_asking_again_ends(run: Run, client: GitHubClient, pretended: Pretended) -> None:
     """Nothing was uploaded: after some fourteen seconds the empty listing is the answer."""
-    assert list_artifacts(api, 4242) == ()
+    assert list_artifacts(client, 4242) == ()
     assert pretended.slept == list(LISTING_RETRY_DELAYS)
 
 
-def test_no_such_run_is_an_error(api: GitHubClient) -> None:
+def test_no_such_run_is_an_error(client: GitHubClient) -> None:
     """A run that is not there, or that the token cannot see, is no empty listing."""
     with pytest.raises(ApiError, match="HTTP 404"):
-        list_artifacts(api, 1)
+        list_artifacts(client, 1)
 
 
-def test_an_id_that_leads_nowhere_is_a_finding(api: GitHubClient, github: Standin) -> None:
+def test_an_id_that_leads_nowhere_is_a_finding(client: GitHubClient, github: Standin) -> None:
     """An artifact asked for by id is missing or expired; neither ends the run."""
-    missing = get_artifact(api, 5)
+    missing = get_artifact(client, 5)
     github.fault(Fault("status", status=410))
-    gone = get_artifact(api, 5)
+    gone = get_artifact(client, 5)
     assert isinstance(missing, CheckFailure)
     assert isinstance(gone, CheckFailure)
     assert (missing.check, gone.check) == ("artifact-missing", "artifact-expired")
 
 
-def test_a_run_says_how_many_attempts_it_has_and_when_each_began(run: Run, api: GitHubClient) -> None:
+def test_a_run_says_how_many_attempts_it_has_and_when_each_began(run: Run, client: GitHubClient) -> None:
     """The run is described as its newest attempt; each attempt can be asked for."""
-    newest, first = get_run(api, 4242), get_attempt(api, 4242, 1)
+    newest, first = get_run(client, 4242), get_attempt(client, 4242, 1)
     assert (newest.attempt, newest.started_at) == (2, "2026-11-29T08:45:00Z")
     assert (first.attempt, first.started_at) == (1, "2026-11-29T08:30:00Z")
     assert (newest.head_sha, newest.head_branch, newest.event) == ("d" * 40, "fix/it", "pull_request")
     with pytest.raises(ApiError, match="HTTP 404"):
-        get_attempt(api, 4242, 3)
+        get_attempt(client, 4242, 3)

@@ -31,44 +31,44 @@ from tests.standin import Fault, Grant, Pretended, Standin
 REPOSITORY = "octo-org/widgets"
 ROOT = Operation("reading the repository", "contents: read")
 CALLS: dict[str, Callable[[GitHubClient], object]] = {
-    "list_artifacts": lambda api: list_artifacts(api, 4242),
-    "get_artifact": lambda api: get_artifact(api, 1),
-    "get_run": lambda api: get_run(api, 4242),
-    "get_attempt": lambda api: get_attempt(api, 4242, 1),
-    "get_pull": lambda api: get_pull(api, 7),
-    "list_open_pulls_of_branch": lambda api: list_open_pulls_of_branch(api, "octo-org", "patch"),
-    "list_pulls_of_commit": lambda api: list_pulls_of_commit(api, "c" * 40),
-    "list_issues_with_label": lambda api: list_issues_with_label(api, "fixture-refresh"),
+    "list_artifacts": lambda client: list_artifacts(client, 4242),
+    "get_artifact": lambda client: get_artifact(client, 1),
+    "get_run": lambda client: get_run(client, 4242),
+    "get_attempt": lambda client: get_attempt(client, 4242, 1),
+    "get_pull": lambda client: get_pull(client, 7),
+    "list_open_pulls_of_branch": lambda client: list_open_pulls_of_branch(client, "octo-org", "patch"),
+    "list_pulls_of_commit": lambda client: list_pulls_of_commit(client, "c" * 40),
+    "list_issues_with_label": lambda client: list_issues_with_label(client, "fixture-refresh"),
     "list_newest_issues": list_newest_issues,
-    "get_issue": lambda api: get_issue(api, 7),
-    "create_issue": lambda api: create_issue(api, "title", "body", "fixture-refresh"),
-    "update_body": lambda api: update_body(api, 7, "body"),
-    "add_label": lambda api: add_label(api, 7, "freeze-request"),
+    "get_issue": lambda client: get_issue(client, 7),
+    "create_issue": lambda client: create_issue(client, "title", "body", "fixture-refresh"),
+    "update_body": lambda client: update_body(client, 7, "body"),
+    "add_label": lambda client: add_label(client, 7, "freeze-request"),
 }
 
 
 @pytest.fixture(autouse=True)
-def _filled(github: Standin) -> None:
+def _repository_contents(github: Standin) -> None:
     repository = github.repository(REPOSITORY)
     repository.add_run(4242).add_artifact("first", b"zip", id=1)
     repository.add_pull(number=7)
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_call_says_who_asks_and_which_version_it_speaks(name: str, github: Standin, api: GitHubClient) -> None:
+def test_every_call_says_who_asks_and_which_version_it_speaks(name: str, github: Standin, client: GitHubClient) -> None:
     """Token, user agent, media type and API version stand on every request, and the call succeeds."""
-    CALLS[name](api)
+    CALLS[name](client)
     assert github.log
     for request in github.log:
         assert request.headers["authorization"] == f"Bearer {github.token}"
         assert request.headers["user-agent"].startswith("freeze-gate/")
         assert request.headers["accept"] == "application/vnd.github+json"
         assert request.headers["x-github-api-version"] == "2022-11-28"
-    assert api.calls == len(github.log)
-    assert api.remaining == github.limit.remaining
+    assert client.calls == len(github.log)
+    assert client.remaining == github.limit.remaining
 
 
-FOR_EVER = [
+PERMANENT_FAILURES = [
     ("refuse", 500, ConnectionFailed, MAX_ATTEMPTS),
     ("reset", 500, ConnectionFailed, MAX_ATTEMPTS),
     ("cut", 500, ConnectionFailed, MAX_ATTEMPTS),
@@ -81,32 +81,32 @@ FOR_EVER = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "status", "error", "tries"), FOR_EVER)
+@pytest.mark.parametrize(("kind", "status", "error", "tries"), PERMANENT_FAILURES)
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "get_artifact"])
 def test_trouble_for_ever_ends_in_one_error(  # noqa: PLR0917 - the facts of a row
-    name: str, kind: str, status: int, error: type[ApiError], tries: int, github: Standin, api: GitHubClient
+    name: str, kind: str, status: int, error: type[ApiError], tries: int, github: Standin, client: GitHubClient
 ) -> None:
     """Each kind of trouble ends in one error of its kind, after a bounded number of tries; a refusal is final."""
     github.fault(Fault(kind, status=status))
     with pytest.raises(ApiError) as caught:
-        CALLS[name](api)
+        CALLS[name](client)
     assert type(caught.value) is error
     assert caught.value.exit_code == 3
     assert caught.value.__cause__ is None
     assert github.token not in str(caught.value)
     # a change whose answer may be lost is the caller's to repeat
-    assert api.calls == (1 if name == "create_issue" else tries)
+    assert client.calls == (1 if name == "create_issue" else tries)
 
 
 @pytest.mark.parametrize("kind", ["reset", "cut", "lost", "status"])
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "create_issue"])
 def test_trouble_that_passes_is_waited_for(
-    name: str, kind: str, github: Standin, api: GitHubClient, pretended: Pretended
+    name: str, kind: str, github: Standin, client: GitHubClient, pretended: Pretended
 ) -> None:
     """Two failures, then an answer: the call succeeds, after waits that double."""
     github.fault(Fault(kind, status=502, times=2))
-    CALLS[name](api)
-    assert api.calls == 3
+    CALLS[name](client)
+    assert client.calls == 3
     assert pretended.slept[:2] == [1, 2]
 
 
@@ -114,75 +114,75 @@ def test_nothing_is_asked_again_once_the_budget_is_used_up(github: Standin, pret
     """With two seconds to lose there is one second try; the third would have to wait too long."""
     github.fault(Fault("status", status=502))
     with (
-        GitHubClient(github.url, REPOSITORY, Token(github.token), wait_seconds=2, clock=pretended.clock) as api,
+        GitHubClient(github.url, REPOSITORY, Token(github.token), wait_seconds=2, clock=pretended.clock) as client,
         pytest.raises(ApiError),
     ):
-        list_newest_issues(api)
-    assert api.calls == 2
+        list_newest_issues(client)
+    assert client.calls == 2
     assert pretended.slept == [1]
 
 
-def test_retry_after_is_honoured(github: Standin, api: GitHubClient, pretended: Pretended) -> None:
+def test_retry_after_is_honoured(github: Standin, client: GitHubClient, pretended: Pretended) -> None:
     """The secondary limit says when to come back, and the client comes back then."""
     github.limit.strike(retry_after=17, times=2)
-    list_newest_issues(api)
+    list_newest_issues(client)
     assert pretended.slept == [17, 17]
 
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_secondary_limit_without_a_time_is_given_a_minute(
-    status: int, github: Standin, api: GitHubClient, pretended: Pretended
+    status: int, github: Standin, client: GitHubClient, pretended: Pretended
 ) -> None:
     """GitHub documents a minute as the least to wait where it names no time."""
     github.limit.strike(retry_after=None, status=status)
-    list_newest_issues(api)
+    list_newest_issues(client)
     assert pretended.slept == [60]
 
 
 def test_the_primary_limit_is_waited_for_until_its_reset(
-    github: Standin, api: GitHubClient, pretended: Pretended
+    github: Standin, client: GitHubClient, pretended: Pretended
 ) -> None:
     """The reset is a time of day; when it has come, the call succeeds."""
     github.limit.exhaust(45)
-    list_newest_issues(api)
+    list_newest_issues(client)
     assert sum(pretended.slept) == pytest.approx(45, abs=1)
 
 
-def test_a_limit_beyond_the_budget_is_said_at_once(github: Standin, api: GitHubClient, pretended: Pretended) -> None:
+def test_a_limit_beyond_the_budget_is_said_at_once(github: Standin, client: GitHubClient, pretended: Pretended) -> None:
     """Nobody sits through an hour: the error says which input to raise, and nothing was waited for."""
     github.limit.exhaust(3000)
     with pytest.raises(ApiError, match=r"rate limit .* `wait-seconds`") as caught:
-        list_newest_issues(api)
+        list_newest_issues(client)
     assert type(caught.value) is RateLimited
-    assert (api.calls, pretended.slept) == (1, [])
+    assert (client.calls, pretended.slept) == (1, [])
 
 
-def test_a_limit_is_waited_out_even_by_a_call_that_must_not_be_sent_twice(github: Standin, api: GitHubClient) -> None:
+def test_a_rate_limited_creation_is_sent_again(github: Standin, client: GitHubClient) -> None:
     """A refused creation has surely not taken place."""
     github.limit.strike(retry_after=5)
-    assert create_issue(api, "title", "body", "fixture-refresh").open
+    assert create_issue(client, "title", "body", "fixture-refresh").open
 
 
 def test_a_missing_permission_is_told_apart_from_a_limit(github: Standin, pretended: Pretended) -> None:
     """G1: a 403 without quota trouble is not waited for; the sentence names the permission and the fork recipe."""
     token = github.grant("ghs_reader", Grant(issues="read", pull_requests="read"))
     with (
-        GitHubClient(github.url, REPOSITORY, Token(token), clock=pretended.clock) as api,
+        GitHubClient(github.url, REPOSITORY, Token(token), clock=pretended.clock) as client,
         pytest.raises(ApiError, match=r"`issues: write` or `pull-requests: write`.*`workflow_run` recipe") as caught,
     ):
-        add_label(api, 7, "freeze-request")
+        add_label(client, 7, "freeze-request")
     assert type(caught.value) is Forbidden
-    assert (api.calls, pretended.slept) == (1, [])
+    assert (client.calls, pretended.slept) == (1, [])
 
 
 def test_what_the_token_cannot_see_is_not_found(github: Standin) -> None:
     """A private repository does not say 403: the sentence names both causes."""
     token = github.grant("ghs_blind", Grant(actions="none"))
     with (
-        GitHubClient(github.url, REPOSITORY, Token(token)) as api,
+        GitHubClient(github.url, REPOSITORY, Token(token)) as client,
         pytest.raises(ApiError, match=r"does not exist, or the token cannot see it.*`actions: read`") as caught,
     ):
-        list_artifacts(api, 4242)
+        list_artifacts(client, 4242)
     assert type(caught.value) is NotFound
 
 
@@ -197,8 +197,8 @@ def test_netrc_neither_replaces_the_token_nor_adds_one(
     netrc.chmod(0o600)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(netrc))
-    with GitHubClient(github.url, REPOSITORY, Token(github.token)) as api:
-        list_newest_issues(api)
+    with GitHubClient(github.url, REPOSITORY, Token(github.token)) as client:
+        list_newest_issues(client)
     assert [request.headers["authorization"] for request in github.log] == [f"Bearer {github.token}"]
 
 
@@ -207,8 +207,8 @@ def test_a_proxy_of_the_environment_is_used(github: Standin, monkeypatch: pytest
     monkeypatch.setenv("HTTP_PROXY", github.server_url)
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv("no_proxy", "")
-    with GitHubClient("http://github.invalid", REPOSITORY, Token(github.token)) as api:
-        list_newest_issues(api)
+    with GitHubClient("http://github.invalid", REPOSITORY, Token(github.token)) as client:
+        list_newest_issues(client)
     assert [request.headers["host"] for request in github.log] == ["github.invalid"]
 
 
@@ -218,83 +218,83 @@ def test_an_enterprise_server_is_reached_below_its_path(pretended: Pretended) ->
         run = github.repository(REPOSITORY).add_run(4242)
         for index in range(131):
             run.add_artifact(f"part-{index}", b"zip")
-        with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as api:
-            assert len(list_artifacts(api, 4242)) == 131
+        with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
+            assert len(list_artifacts(client, 4242)) == 131
     assert {request.path for request in github.log} == {f"/api/v3/repos/{REPOSITORY}/actions/runs/4242/artifacts"}
 
 
-def test_connections_are_used_again(github: Standin, api: GitHubClient) -> None:
+def test_connections_are_used_again(github: Standin, client: GitHubClient) -> None:
     """Ten calls, one connection."""
     for _ in range(10):
-        list_newest_issues(api)
+        list_newest_issues(client)
     assert len({request.peer for request in github.log}) == 1
 
 
-def test_several_threads_may_ask_at_once(github: Standin, api: GitHubClient) -> None:
+def test_several_threads_may_ask_at_once(github: Standin, client: GitHubClient) -> None:
     """Eight threads share one client: all are answered, every call is counted."""
-    threads = [threading.Thread(target=lambda: [list_newest_issues(api) for _ in range(5)]) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: [list_newest_issues(client) for _ in range(5)]) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert api.calls == len(github.log) == 40
+    assert client.calls == len(github.log) == 40
 
 
-def test_a_redirect_inside_the_api_is_followed(github: Standin, api: GitHubClient) -> None:
+def test_a_redirect_inside_the_api_is_followed(github: Standin, client: GitHubClient) -> None:
     """A renamed repository answers 301; the token may go there."""
     target = f"{github.url}/repos/{REPOSITORY}/pulls/7"
     github.fault(Fault("status", pattern="pulls/8", status=301, headers={"Location": target}))
-    assert get_pull(api, 8).number == 7
+    assert get_pull(client, 8).number == 7
 
 
 @pytest.mark.parametrize("location", ["http://localhost:{port}/x", "https://127.0.0.1:{api}/x", "//[", "", "ftp://x/y"])
-def test_a_redirect_out_of_the_api_is_refused(location: str, github: Standin, api: GitHubClient) -> None:
+def test_a_redirect_out_of_the_api_is_refused(location: str, github: Standin, client: GitHubClient) -> None:
     """The token goes to no other host, port or scheme, whatever the API says."""
     port, own = github.storage.address.rpartition(":")[2], github.url.rpartition(":")[2]
     location = location.format(port=port, api=own)
     github.fault(Fault("status", pattern="pulls/8", status=302, headers={"Location": location}))
     with pytest.raises(ApiError, match="leads to another server"):
-        get_pull(api, 8)
+        get_pull(client, 8)
     assert github.asked("blob") == []
 
 
-def test_a_circle_of_redirects_ends(github: Standin, api: GitHubClient) -> None:
+def test_a_circle_of_redirects_ends(github: Standin, client: GitHubClient) -> None:
     """Four redirects are too many."""
     location = {"Location": f"{github.url}/repos/{REPOSITORY}/pulls/8"}
     github.fault(Fault("status", pattern="pulls/8", status=307, headers=location))
     with pytest.raises(ApiError, match="in a circle"):
-        get_pull(api, 8)
-    assert api.calls == 4
+        get_pull(client, 8)
+    assert client.calls == 4
 
 
-def test_a_change_is_not_redirected(github: Standin, api: GitHubClient) -> None:
+def test_a_change_is_not_redirected(github: Standin, client: GitHubClient) -> None:
     """An issue that was moved to another repository is not ours any more."""
     location = {"Location": f"{github.url}/repos/{REPOSITORY}/issues/7"}
     github.fault(Fault("status", method="PATCH", status=301, headers=location))
     with pytest.raises(ApiError, match="has moved"):
-        update_body(api, 8, "body")
+        update_body(client, 8, "body")
 
 
-def test_the_next_page_is_not_fetched_from_elsewhere(github: Standin, api: GitHubClient) -> None:
+def test_the_next_page_is_not_fetched_from_elsewhere(github: Standin, client: GitHubClient) -> None:
     """A `Link` header is followed within the API only."""
     headers = {"Link": f'<{github.storage.address}/next>; rel="next"'}
     github.fault(Fault("status", status=200, payload=[], headers=headers))
     with pytest.raises(ApiError, match="leads to another server"):
-        list_issues_with_label(api, "fixture-refresh")
+        list_issues_with_label(client, "fixture-refresh")
     assert github.asked("blob") == []
 
 
-def test_a_listing_without_an_end_ends(github: Standin, api: GitHubClient) -> None:
+def test_a_listing_without_an_end_ends(github: Standin, client: GitHubClient) -> None:
     """A server that always names a next page is left after a hundred."""
     headers = {"Link": f'<{github.url}/repos/{REPOSITORY}/issues>; rel="next"'}
     github.fault(Fault("status", status=200, payload=[], headers=headers))
     with pytest.raises(ApiError, match="does not end after 100 pages"):
-        list_issues_with_label(api, "fixture-refresh")
-    assert api.calls == 100
+        list_issues_with_label(client, "fixture-refresh")
+    assert client.calls == 100
 
 
 LISTINGS = {"list_open_pulls_of_branch", "list_pulls_of_commit", "list_issues_with_label", "list_newest_issues"}
-ODD: list[Any] = [
+UNEXPECTED_PAYLOADS: list[Any] = [
     {},
     [],
     [[]],
@@ -315,16 +315,16 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_an_answer_of_another_shape_is_one_error(name: str, github: Standin, api: GitHubClient) -> None:
+def test_an_answer_of_another_shape_is_one_error(name: str, github: Standin, client: GitHubClient) -> None:
     """Whatever JSON arrives, it is read as documented or refused in one sentence; nothing else is raised."""
-    for payload in ODD:
+    for payload in UNEXPECTED_PAYLOADS:
         github.faults.clear()
         github.fault(Fault("status", status=200, payload=payload))
         if name == "update_body" or (payload == [] and name in LISTINGS):
-            CALLS[name](api)  # a change is done once GitHub says so, and an empty listing is one
+            CALLS[name](client)  # a change is done once GitHub says so, and an empty listing is one
             continue
         with pytest.raises(ApiError) as caught:
-            CALLS[name](api)
+            CALLS[name](client)
         assert type(caught.value) is (RequestRefused if (name, payload) == ("add_label", []) else UnexpectedResponse)
         assert str(caught.value).isprintable()
 
@@ -332,20 +332,20 @@ def test_an_answer_of_another_shape_is_one_error(name: str, github: Standin, api
 @pytest.mark.parametrize(
     "body", [b"", b"<html>", b"\xff\xfe", b"[" * 100_000, b'{"a":', b"9" * 5_000, b"null"], ids=range(7)
 )
-def test_a_body_that_is_no_json_is_a_broken_connection(body: bytes, github: Standin, api: GitHubClient) -> None:
+def test_a_body_that_is_no_json_is_a_broken_connection(body: bytes, github: Standin, client: GitHubClient) -> None:
     """A proxy's page, half an answer, a number of 5,000 digits: asked again a few times, then one error."""
     github.fault(Fault("status", status=200, payload=body))
     with pytest.raises(ApiError) as caught:
-        list_newest_issues(api)
-    assert (type(caught.value), api.calls) == (ConnectionFailed, MAX_ATTEMPTS)
+        list_newest_issues(client)
+    assert (type(caught.value), client.calls) == (ConnectionFailed, MAX_ATTEMPTS)
 
 
-def test_an_answer_that_is_too_long_is_not_read(github: Standin, api: GitHubClient) -> None:
+def test_an_answer_that_is_too_long_is_not_read(github: Standin, client: GitHubClient) -> None:
     """Thirty-two megabytes are enough for any page; the rest stays in the wire."""
     github.fault(Fault("status", status=200, payload=b" " * (33 << 20)))
     with pytest.raises(ApiError, match="too long") as caught:
-        list_newest_issues(api)
-    assert (type(caught.value), api.calls) == (UnexpectedResponse, 1)
+        list_newest_issues(client)
+    assert (type(caught.value), client.calls) == (UnexpectedResponse, 1)
 
 
 def test_an_answer_that_drips_is_given_up(github: Standin) -> None:
@@ -354,23 +354,23 @@ def test_an_answer_that_drips_is_given_up(github: Standin) -> None:
     pretended = Pretended()
     ticking = pretended.clock._replace(monotonic=lambda: pretended.sleep(RESPONSE_TIMEOUT / 3) or pretended.read())
     with (
-        GitHubClient(github.url, REPOSITORY, Token(github.token), clock=ticking) as api,
+        GitHubClient(github.url, REPOSITORY, Token(github.token), clock=ticking) as client,
         pytest.raises(ApiError, match="did not answer in time"),
     ):
-        list_newest_issues(api)
+        list_newest_issues(client)
 
 
-def test_changes_are_a_second_apart(github: Standin, api: GitHubClient, pretended: Pretended) -> None:
+def test_changes_are_a_second_apart(github: Standin, client: GitHubClient, pretended: Pretended) -> None:
     """GitHub asks for a second between two changes; questions need no pause."""
     for _ in range(3):
-        list_newest_issues(api)
-        update_body(api, 7, "body")
+        list_newest_issues(client)
+        update_body(client, 7, "body")
     assert pretended.slept == [MUTATION_PAUSE] * 2
 
 
-def test_the_policy_reader_reports_what_the_api_does(github: Standin, api: GitHubClient) -> None:
+def test_the_policy_reader_reports_what_the_api_does(github: Standin, client: GitHubClient) -> None:
     """Reading the policy raises nothing: trouble becomes the reason why it could not be read."""
     github.fault(Fault("status", status=500))
-    found = read_file(api, ".github/freeze-gate.yml")
+    found = read_file(client, ".github/freeze-gate.yml")
     assert found.state == "unreadable"
     assert "HTTP 500" in (found.problem or "")

@@ -39,26 +39,26 @@ def run(github: Standin) -> Run:
 
 
 @pytest.fixture
-def downloads(api: GitHubClient) -> Iterator[ArtifactDownloader]:
+def downloader(client: GitHubClient) -> Iterator[ArtifactDownloader]:
     """Return the client under test, with a cap of one megabyte."""
-    with ArtifactDownloader(api, CAP) as client:
-        yield client
+    with ArtifactDownloader(client, CAP) as downloader:
+        yield downloader
 
 
-def listed(api: GitHubClient) -> Artifact:
+def listed(client: GitHubClient) -> Artifact:
     """Return the one artifact of the run."""
-    (artifact,) = list_artifacts(api, 4242)
+    (artifact,) = list_artifacts(client, 4242)
     return artifact
 
 
 def test_the_bytes_arrive_and_the_token_goes_nowhere_else(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin, caplog: pytest.LogCaptureFixture
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A6: the blob host would answer 400 to a token; no log holds the token or the signed link."""
     caplog.set_level(logging.INFO)
     run.add_artifact("evidence", BYTES)
     into = io.BytesIO()
-    arrived = downloads.download(listed(api), into)
+    arrived = downloader.download(listed(client), into)
     assert (arrived.sha256, arrived.size, arrived.fault) == (hashlib.sha256(BYTES).hexdigest(), len(BYTES), None)
     assert into.getvalue() == BYTES
     (blob,) = [request for request in github.log if request.host == "blob"]
@@ -68,7 +68,7 @@ def test_the_bytes_arrive_and_the_token_goes_nowhere_else(
 
 
 def test_netrc_adds_no_password_at_the_blob_host(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A `.netrc` entry for the blob host would make it refuse the request."""
     netrc = tmp_path / ".netrc"
@@ -77,26 +77,26 @@ def test_netrc_adds_no_password_at_the_blob_host(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(netrc))
     run.add_artifact("evidence", BYTES)
-    assert downloads.download(listed(api), io.BytesIO()).fault is None
+    assert downloader.download(listed(client), io.BytesIO()).fault is None
 
 
-def test_an_empty_artifact_is_whole(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
+def test_an_empty_artifact_is_whole(run: Run, client: GitHubClient, downloader: ArtifactDownloader) -> None:
     """Nothing to read is a size of zero, and no fault of the transport."""
     run.add_artifact("evidence", b"")
-    arrived = downloads.download(listed(api), io.BytesIO())
+    arrived = downloader.download(listed(client), io.BytesIO())
     assert (arrived.sha256, arrived.size, arrived.fault) == (hashlib.sha256().hexdigest(), 0, None)
 
 
 @pytest.mark.parametrize("kind", ["reset", "cut", "status", "lost"])
 def test_each_try_asks_for_a_new_link(
-    kind: str, run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    kind: str, run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """The storage fails four times: the fifth link works, no link was used twice, the file holds no stale bytes."""
     github.storage.uses = 1
     run.add_artifact("evidence", BYTES)
     github.fault(Fault(kind, host="blob", status=503, times=MAX_ATTEMPTS - 1))
     into = io.BytesIO()
-    assert downloads.download(listed(api), into).fault is None
+    assert downloader.download(listed(client), into).fault is None
     assert into.getvalue() == BYTES
     assert len(github.storage.signatures()) == MAX_ATTEMPTS
     assert len({request.query["sig"] for request in github.log if request.host == "blob"}) == MAX_ATTEMPTS
@@ -113,10 +113,10 @@ def test_a_link_that_expired_meanwhile_is_replaced(run: Run, github: Standin, pr
 
     clock = pretended.clock._replace(sleep=sleep)
     with (
-        GitHubClient(github.url, "octo-org/widgets", Token(github.token), clock=clock) as api,
-        ArtifactDownloader(api, CAP) as downloads,
+        GitHubClient(github.url, "octo-org/widgets", Token(github.token), clock=clock) as client,
+        ArtifactDownloader(client, CAP) as downloader,
     ):
-        assert downloads.download(listed(api), io.BytesIO()).fault is None
+        assert downloader.download(listed(client), io.BytesIO()).fault is None
     assert len(github.storage.signatures()) == 2
 
 
@@ -124,47 +124,47 @@ def test_a_link_that_expired_meanwhile_is_replaced(run: Run, github: Standin, pr
     ("kind", "status"), [("refuse", 0), ("reset", 0), ("cut", 0), ("status", 400), ("status", 404), ("status", 302)]
 )
 def test_a_storage_that_fails_for_ever_is_one_error(  # noqa: PLR0917 - the facts of a row
-    kind: str, status: int, run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    kind: str, status: int, run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """Five tries, then an error; no text of it, nor of what caused it, holds the token or a signature."""
     run.add_artifact("evidence", BYTES)
     elsewhere = {"Location": f"{github.url}/x"}
     github.fault(Fault(kind, host="blob", status=status, headers=elsewhere, payload=b"<Error>"))
     with pytest.raises(ApiError) as caught:
-        downloads.download(listed(api), io.BytesIO())
+        downloader.download(listed(client), io.BytesIO())
     shown = "".join(traceback.format_exception(caught.value))
     assert not any(secret in shown for secret in [github.token, *github.storage.signatures()])
     assert type(caught.value) is ConnectionFailed
-    assert api.calls == 1 + MAX_ATTEMPTS
+    assert client.calls == 1 + MAX_ATTEMPTS
 
 
-def broken(artifact: Artifact, downloads: ArtifactDownloader, github: Standin) -> str:
+def broken(artifact: Artifact, downloader: ArtifactDownloader, github: Standin) -> str:
     """Return what is said of a download that fails for ever; it names the storage's host, and nothing of the link."""
     with pytest.raises(ApiError) as caught:
-        downloads.download(artifact, io.BytesIO())
+        downloader.download(artifact, io.BytesIO())
     assert type(caught.value) is ConnectionFailed
-    said = str(caught.value)
-    assert "the artifact's storage at localhost" in said.lower()
-    assert not any(secret in said for secret in ["actions-results", *github.storage.signatures()])
-    return said
+    message = str(caught.value)
+    assert "the artifact's storage at localhost" in message.lower()
+    assert not any(secret in message for secret in ["actions-results", *github.storage.signatures()])
+    return message
 
 
-WAY = "GitHub keeps artifacts on another host than its API: the network must allow it as well"
+OTHER_HOST_HINT = "GitHub keeps artifacts on another host than its API: the network must allow it as well"
 
 
 def test_a_storage_that_cannot_be_reached_is_named(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """Where only the API's host may be called, this is what happens."""
     run.add_artifact("evidence", BYTES)
     github.fault(Fault("refuse", host="blob"))
-    said = broken(listed(api), downloads, github)
-    assert "could not be reached" in said
-    assert said.endswith(WAY)
+    message = broken(listed(client), downloader, github)
+    assert "could not be reached" in message
+    assert message.endswith(OTHER_HOST_HINT)
 
 
 def test_a_proxy_that_does_not_lead_to_the_storage_is_named(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin, monkeypatch: pytest.MonkeyPatch
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The API is reached without it."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -173,13 +173,13 @@ def test_a_proxy_that_does_not_lead_to_the_storage_is_named(
         monkeypatch.setenv(name, value)
         monkeypatch.setenv(name.lower(), value)
     run.add_artifact("evidence", BYTES)
-    said = broken(listed(api), downloads, github)
-    assert "`HTTPS_PROXY` and `NO_PROXY`" in said
-    assert said.endswith(WAY)
+    message = broken(listed(client), downloader, github)
+    assert "`HTTPS_PROXY` and `NO_PROXY`" in message
+    assert message.endswith(OTHER_HOST_HINT)
 
 
 def test_a_storage_that_is_not_trusted_is_named(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """Somebody stands in between, and does not even speak TLS."""
 
@@ -191,31 +191,31 @@ def test_a_storage_that_is_not_trusted_is_named(
                 connection.sendall(b"Blocked.\r\n")
 
     run.add_artifact("evidence", BYTES)
-    artifact = listed(api)
+    artifact = listed(client)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = threading.Thread(target=serve)
         server.start()
         link = f"https://localhost:{listener.getsockname()[1]}/actions-results/x?sig=s3cret"
         github.fault(Fault("status", pattern="/zip$", status=302, headers={"Location": link}))
-        said = broken(artifact, downloads, github)
+        message = broken(artifact, downloader, github)
         server.join()
-    assert "certificate" in said
-    assert "`REQUESTS_CA_BUNDLE`" in said
-    assert "s3cret" not in said
+    assert "certificate" in message
+    assert "`REQUESTS_CA_BUNDLE`" in message
+    assert "s3cret" not in message
 
 
 @pytest.mark.parametrize(
     ("kind", "words"), [("cut", "was cut short"), ("status", "HTTP 403 came from")], ids=["cut short", "refused"]
 )
 def test_a_storage_that_was_reached_is_not_said_to_be_out_of_reach(  # noqa: PLR0917 - the facts of a row
-    kind: str, words: str, run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    kind: str, words: str, run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """What broke is said, and not what would be another's trouble."""
     run.add_artifact("evidence", BYTES)
     github.fault(Fault(kind, host="blob", status=403, payload=b"<Error>"))
-    said = broken(listed(api), downloads, github)
-    assert words in said
-    assert WAY not in said
+    message = broken(listed(client), downloader, github)
+    assert words in message
+    assert OTHER_HOST_HINT not in message
 
 
 @pytest.mark.parametrize(
@@ -236,17 +236,17 @@ def test_an_api_that_gives_no_link_is_one_error(  # noqa: PLR0917 - the facts of
     error: type[ApiError],
     calls: int,
     run: Run,
-    api: GitHubClient,
-    downloads: ArtifactDownloader,
+    client: GitHubClient,
+    downloader: ArtifactDownloader,
     github: Standin,
 ) -> None:
     """The error is of the kind that the API's answer has, and the storage is not asked."""
     run.add_artifact("evidence", BYTES)
-    artifact = listed(api)
+    artifact = listed(client)
     github.fault(Fault(kind, pattern="/zip$", status=status))
     with pytest.raises(ApiError) as caught:
-        downloads.download(artifact, io.BytesIO())
-    assert (type(caught.value), api.calls) == (error, 1 + calls)
+        downloader.download(artifact, io.BytesIO())
+    assert (type(caught.value), client.calls) == (error, 1 + calls)
     assert github.asked("blob") == []
 
 
@@ -256,23 +256,23 @@ def test_a_token_that_may_list_may_not_be_one_that_may_download(github: Standin,
     repository.add_run(4242).add_artifact("evidence", BYTES)
     token = github.grant("ghs_none", Grant(actions="none"))
     with (
-        GitHubClient(github.url, "octo-org/public", Token(token), clock=pretended.clock) as api,
-        ArtifactDownloader(api, CAP) as downloads,
+        GitHubClient(github.url, "octo-org/public", Token(token), clock=pretended.clock) as client,
+        ArtifactDownloader(client, CAP) as downloader,
         pytest.raises(ApiError, match="`actions: read`") as caught,
     ):
-        downloads.download(listed(api), io.BytesIO())
+        downloader.download(listed(client), io.BytesIO())
     assert type(caught.value) is Forbidden
 
 
 def test_an_expired_artifact_is_a_finding_by_field_and_by_status(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader
 ) -> None:
     """A2: the field spares the call; the status 410 says the same; the text of the answer plays no part."""
     stored = run.add_artifact("evidence", BYTES, expired=True)
-    by_field = downloads.download(listed(api), io.BytesIO())
-    calls = api.calls
+    by_field = downloader.download(listed(client), io.BytesIO())
+    calls = client.calls
     stored.expired = False
-    by_status = downloads.download(listed(api), io.BytesIO())
+    by_status = downloader.download(listed(client), io.BytesIO())
     for arrived in (by_field, by_status):
         assert arrived.fault is not None
         assert arrived.fault.check == "artifact-expired"
@@ -281,74 +281,78 @@ def test_an_expired_artifact_is_a_finding_by_field_and_by_status(
 
 
 def test_an_artifact_that_was_deleted_meanwhile_is_a_finding(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader
 ) -> None:
     """Listed, then gone: missing, with the other cause named as well."""
     run.add_artifact("evidence", BYTES)
-    artifact = listed(api)
+    artifact = listed(client)
     run.artifacts.clear()
-    fault = downloads.download(artifact, io.BytesIO()).fault
+    fault = downloader.download(artifact, io.BytesIO()).fault
     assert fault is not None
     assert fault.check == "artifact-missing"
     assert "`actions: read`" in fault.detail
 
 
 def test_an_artifact_announced_over_the_cap_is_not_fetched(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader
 ) -> None:
     """The listing says its size: nothing is downloaded, and the detail names the input."""
     run.add_artifact("evidence", BYTES, size=CAP + 1)
-    fault = downloads.download(listed(api), io.BytesIO()).fault
+    fault = downloader.download(listed(client), io.BytesIO()).fault
     assert fault is not None
     assert fault.check == "archive-limits"
     assert "`max-artifact-mb` allows 1 MiB" in fault.detail
-    assert api.calls == 1
+    assert client.calls == 1
 
 
-def test_a_body_over_the_cap_is_cut_off(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
+def test_a_body_over_the_cap_is_cut_off(run: Run, client: GitHubClient, downloader: ArtifactDownloader) -> None:
     """A size that was announced falsely does not help: what is written stays under the cap."""
     run.add_artifact("evidence", bytes(3 * CAP), size=10)
     into = io.BytesIO()
-    fault = downloads.download(listed(api), into).fault
+    fault = downloader.download(listed(client), into).fault
     assert fault is not None
     assert fault.check == "archive-limits"
     assert len(into.getvalue()) <= CAP
 
 
-def test_an_artifact_of_exactly_the_cap_is_allowed(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
+def test_an_artifact_of_exactly_max_bytes_is_allowed(
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader
+) -> None:
     """The cap itself is still inside."""
     run.add_artifact("evidence", bytes(CAP))
-    assert downloads.download(listed(api), io.BytesIO()).fault is None
+    assert downloader.download(listed(client), io.BytesIO()).fault is None
 
 
 @pytest.mark.parametrize("digest", [f"sha256:{'0' * 64}", "sha256:", "sha512:00", hashlib.sha256(BYTES).hexdigest()])
 def test_bytes_that_do_not_match_the_published_digest_are_a_finding(
-    digest: str, run: Run, api: GitHubClient, downloads: ArtifactDownloader
+    digest: str, run: Run, client: GitHubClient, downloader: ArtifactDownloader
 ) -> None:
     """Another digest, or one in a form that cannot be compared: the bytes are not trusted; what came is still named."""
     run.add_artifact("evidence", BYTES, digest=digest)
-    arrived = downloads.download(listed(api), io.BytesIO())
+    arrived = downloader.download(listed(client), io.BytesIO())
     assert arrived.fault is not None
     assert arrived.fault.check == "archive-digest-mismatch"
     assert arrived.sha256 == hashlib.sha256(BYTES).hexdigest()
 
 
-def test_a_digest_that_was_not_published_is_allowed(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
+def test_an_artifact_without_a_digest_is_allowed(
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader
+) -> None:
     """A13: an old uploader publishes none."""
     run.add_artifact("evidence", BYTES, digest=None)
-    assert downloads.download(listed(api), io.BytesIO()).fault is None
+    assert downloader.download(listed(client), io.BytesIO()).fault is None
 
 
 def test_content_encoding_is_not_undone(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """The digest is of the stored bytes: whatever a header says of them, they are taken as they are."""
     run.add_artifact("evidence", BYTES)
     github.fault(Fault("status", host="blob", status=200, payload=BYTES, headers={"Content-Encoding": "gzip"}))
-    assert downloads.download(listed(api), io.BytesIO()).fault is None
+    assert downloader.download(listed(client), io.BytesIO()).fault is None
 
 
-def test_a_full_disk_is_said(run: Run, api: GitHubClient, downloads: ArtifactDownloader) -> None:
+def test_a_full_disk_is_an_error(run: Run, client: GitHubClient, downloader: ArtifactDownloader) -> None:
     """A file that cannot be written ends the run with a sentence, and no second try."""
 
     class Full(io.BytesIO):
@@ -357,20 +361,20 @@ def test_a_full_disk_is_said(run: Run, api: GitHubClient, downloads: ArtifactDow
 
     run.add_artifact("evidence", BYTES)
     with pytest.raises(NoVerdictError, match=r"cannot be stored \(No space left on device\): free some disk space"):
-        downloads.download(listed(api), Full())
-    assert api.calls == 2
+        downloader.download(listed(client), Full())
+    assert client.calls == 2
 
 
 def test_both_sides_are_fetched_at_the_same_time(
-    run: Run, api: GitHubClient, downloads: ArtifactDownloader, github: Standin
+    run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
     """Two downloads meet at the storage: neither waits for the other to end."""
     for name in ("first", "rerun"):
         run.add_artifact(name, name.encode())
-    artifacts = list_artifacts(api, 4242)
+    artifacts = list_artifacts(client, 4242)
     github.fault(Fault("meet", host="blob", parties=2))
     files = [io.BytesIO(), io.BytesIO()]
-    threads = [threading.Thread(target=downloads.download, args=each) for each in zip(artifacts, files, strict=True)]
+    threads = [threading.Thread(target=downloader.download, args=each) for each in zip(artifacts, files, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -31,9 +31,9 @@ def repository(github: Standin) -> Repository:
 
 
 @pytest.fixture
-def refresh_tickets(api: GitHubClient) -> RefreshTickets:
+def refresh_tickets(client: GitHubClient) -> RefreshTickets:
     """Return the refresh_tickets under test."""
-    return RefreshTickets(api, US, LABEL)
+    return RefreshTickets(client, US, LABEL)
 
 
 def publish(refresh_tickets: RefreshTickets, *tickets: Ticket) -> list[tuple[str, int | None]]:
@@ -132,10 +132,10 @@ def test_pull_requests_in_the_listing_are_skipped(repository: Repository, refres
     assert publish(refresh_tickets, ticket()) == [("created", 2)]
 
 
-def test_the_author_is_compared_without_case(repository: Repository, api: GitHubClient) -> None:
+def test_the_author_is_compared_without_case(repository: Repository, client: GitHubClient) -> None:
     """Logins ignore case."""
     repository.add_issue("Ours", ticket().marker, author="Octo-Bot")
-    assert publish(RefreshTickets(api, "octo-bot", LABEL), ticket()) == [("updated", 1)]
+    assert publish(RefreshTickets(client, "octo-bot", LABEL), ticket()) == [("updated", 1)]
 
 
 def test_an_old_ticket_is_found_by_its_label(repository: Repository, refresh_tickets: RefreshTickets) -> None:
@@ -160,8 +160,8 @@ def test_a_ticket_without_its_label_is_found_again(
 ) -> None:
     """G5: a token that may not push gets no label, and the answer to the creation is 201 all the same."""
     token = github.grant("ghs_nopush", Grant(push=False))
-    with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as api:
-        refresh_tickets = RefreshTickets(api, US, LABEL)
+    with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as client:
+        refresh_tickets = RefreshTickets(client, US, LABEL)
         (result,) = refresh_tickets.publish([ticket()])
         assert result.outcome == "created"
         assert "did not get the label `fixture-refresh`" in result.warnings[0]
@@ -172,8 +172,8 @@ def test_a_ticket_without_its_label_is_found_again(
 def test_a_ticket_by_another_account_is_said(github: Standin, repository: Repository, pretended: Pretended) -> None:
     """A token of one's own opens issues under its own name: the warning says which input to set."""
     token = github.grant("ghs_own", Grant(login="octo-bot"))
-    with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as api:
-        (result,) = RefreshTickets(api, US, LABEL).publish([ticket()])
+    with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as client:
+        (result,) = RefreshTickets(client, US, LABEL).publish([ticket()])
     assert result.outcome == "created"
     assert "was opened by octo-bot, not by `ticket-author`" in result.warnings[0]
 
@@ -259,8 +259,8 @@ def test_gates_at_the_same_time_leave_one_open_ticket(
     outcomes: list[tuple[str, int | None]] = []
 
     def gate(run: str) -> None:
-        with GitHubClient(github.url, "octo-org/widgets", Token(github.token), clock=pretended.clock) as api:
-            outcomes.extend(publish(RefreshTickets(api, US, LABEL), ticket(run=run)))
+        with GitHubClient(github.url, "octo-org/widgets", Token(github.token), clock=pretended.clock) as client:
+            outcomes.extend(publish(RefreshTickets(client, US, LABEL), ticket(run=run)))
 
     gates = [threading.Thread(target=gate, args=(f"run {index}",)) for index in range(parties)]
     for each in gates:
@@ -449,8 +449,8 @@ def test_a_read_only_token_is_told_the_permission(
 ) -> None:
     """On a fork's pull request the token can only read: the warning names the permission and the recipe."""
     token = github.grant("ghs_reader", Grant(issues="read", pull_requests="read"))
-    with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as api:
-        (result,) = RefreshTickets(api, US, LABEL).publish([ticket()])
+    with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as client:
+        (result,) = RefreshTickets(client, US, LABEL).publish([ticket()])
     assert result.outcome == "failed"
     assert "`issues: write`" in result.warnings[0]
     assert "`workflow_run` recipe" in result.warnings[0]

@@ -43,19 +43,19 @@ def test_what_cannot_be_a_repository_is_refused(repository: str) -> None:
 
 def test_a_path_in_front_of_the_api_is_kept() -> None:
     """An enterprise server has its API below a path; a slash at its end changes nothing."""
-    with GitHubClient("https://github.example.com/api/v3/", "octo-org/widgets", Token(SECRET)) as api:
-        assert api.root == "https://github.example.com/api/v3/repos/octo-org/widgets/"
+    with GitHubClient("https://github.example.com/api/v3/", "octo-org/widgets", Token(SECRET)) as client:
+        assert client.root == "https://github.example.com/api/v3/repos/octo-org/widgets/"
 
 
 def test_a_bundle_of_certificates_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong path is a wrong input: the variable is named, and nothing is tried again."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
     with (
-        GitHubClient("https://127.0.0.1:9", "octo-org/widgets", Token(SECRET)) as api,
+        GitHubClient("https://127.0.0.1:9", "octo-org/widgets", Token(SECRET)) as client,
         pytest.raises(UsageError, match="REQUESTS_CA_BUNDLE: must be a file"),
     ):
-        api.get("issues", Operation("listing the issues", "issues: read"))
-    assert api.calls == 1
+        client.get("issues", Operation("listing the issues", "issues: read"))
+    assert client.calls == 1
 
 
 def test_an_answer_of_another_shape_is_an_error_that_quotes_nothing() -> None:

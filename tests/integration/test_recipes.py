@@ -543,7 +543,7 @@ def test_the_queue_names_the_pull_request_and_labels_nothing(job: Job) -> None:
     assert ended.gate.outputs["pull-request"] == "12"
     assert ended.gate.outputs["label-posted"] == "false"
     assert not job.pull.issue.labels
-    assert "its merge was tested" in " ".join(words for level, words in ended.gate.annotations if level == "notice")
+    assert "the run tested the merge" in " ".join(words for level, words in ended.gate.annotations if level == "notice")
     assert "warning" not in {level for level, _ in ended.gate.annotations}
 
 

@@ -10,7 +10,7 @@ from freeze_gate.errors import NoVerdictError
 from freeze_gate.evidence.archive import ArchiveError, open_archive
 from freeze_gate.evidence.archive.base import archive_errors
 from freeze_gate.evidence.bundle import open_pin
-from freeze_gate.evidence.diff import Difference, difference
+from freeze_gate.evidence.diff import Difference, compare
 from freeze_gate.evidence.models import Pair
 from freeze_gate.github.client import GitHubClient
 from freeze_gate.github.labels import add_label
@@ -105,6 +105,6 @@ class Publisher(NamedTuple):
                         return None
                     tree = stack.enter_context(open_archive(self.artifacts.path(side.source.artifact)))
                     pins.append(stack.enter_context(open_pin(tree, side.record)))
-                return difference(*pins)
+                return compare(*pins)
         except ArchiveError:
             return None

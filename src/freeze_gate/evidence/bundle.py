@@ -1,4 +1,4 @@
-"""What an archive holds: every record in it, and the bytes that each record points at, hashed again."""
+"""Reads the records of an archive, and hashes the bytes that each record points at."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +15,8 @@ from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
 _MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3
+_CACHE_ABOVE_BYTES: Final = 16 << 10
+"""A smaller pin is hashed again rather than remembered: each of 50,000 records may have one."""
 
 
 class SourceRecords(NamedTuple):
@@ -39,7 +41,7 @@ class SourceRecords(NamedTuple):
 
 
 def read_source(path: Path, source: Source, budget: RecordBudget) -> SourceRecords:
-    """Read all records of a zip or a folder; what keeps it from being read becomes the source's failure."""
+    """Read all records of a zip or a folder; if it cannot be read, the source says why."""
     try:
         with open_archive(path) as archive:
             budget.charge(archive)
@@ -66,93 +68,78 @@ class RecordFile(NamedTuple):
     stem: str
 
 
-def record_files(tree: Archive) -> Iterator[RecordFile]:
+def record_files(archive: Archive) -> Iterator[RecordFile]:
     """Name the records of all bundles in an archive. A bundle's root is the parent of a `records/` folder, or ""."""
-    for member in sorted(tree.records):
+    for member in sorted(archive.records):
         folder, _, name = member.rpartition("/")
         root = folder.removesuffix("records")
         yield RecordFile(member, root, name.removesuffix(".json"))
 
 
 def printable_id(stem: str) -> str:
-    """Make a file name fit to stand for a fixture id. What it changes, it changes to what is no fixture id."""
+    """Make a file name fit to be shown as a fixture id. A changed name is never a valid fixture id."""
     plain = CONTROL_CHARACTERS.sub("?", stem) or "?"
     return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
 
 
-_CACHE_ABOVE_BYTES: Final = 16 << 10
-"""Bytes of a pin that is sooner hashed again than remembered: every record of 50,000 may name the same one."""
-
-
 class BundleReader:
-    """Reads the records of one archive. A pin that several records share is read once, unless it is small."""
+    """Reads the records of one archive. A pin that several records share is hashed once, unless it is small."""
 
-    def __init__(self, tree: Archive, source: Source) -> None:
-        self._tree = tree
+    def __init__(self, archive: Archive, source: Source) -> None:
+        self._archive = archive
         self._source = source
         self._pins: dict[str, ContentDigest | CheckFailure] = {}
 
     def sides(self) -> Iterator[tuple[str, Side]]:
-        """Read every record with its pin; what is wrong with one is that one's fault."""
-        for file in record_files(self._tree):
-            yield printable_id(file.stem), self._side(file)
+        """Read every record with its pin, each with its fixture id. A problem of a record is part of its side."""
+        for file in record_files(self._archive):
+            yield printable_id(file.stem), self._read_side(file)
 
-    def _side(self, file: RecordFile) -> Side:
-        record = record_sha256 = pin = fault = None
+    def _read_side(self, file: RecordFile) -> Side:
+        record = record_sha256 = pin = failure = None
         try:
-            payload = self._payload(file.member)
+            with archive_errors("a record"), self._archive.open(file.member) as stream:
+                payload = stream.read(MAX_RECORD_BYTES + 1)
             record_sha256 = Sha256.of(payload)
             record = read_record(payload, file.stem)
-            pin = self._pin(file.root, record)
+            member = pin_member(file.root, record)
+            pin = None if member is None else self._hash_pin(member)
         except ArchiveError as error:
-            fault = error.fault
+            failure = error.fault
         except InvalidRecord as error:
-            fault = CheckFailure("record-invalid", summarize_problems(error))
-        return Side(self._source, record, record_sha256, pin, fault)
+            failure = CheckFailure("record-invalid", "; ".join(abbreviate(error.problems, _MAX_PROBLEMS)))
+        return Side(self._source, record, record_sha256, pin, failure)
 
-    def _payload(self, member: str) -> bytes:
-        with archive_errors("a record"), self._tree.open(member) as stream:
-            return stream.read(MAX_RECORD_BYTES + 1)
-
-    def _pin(self, root: str, record: Record) -> ContentDigest | None:
-        member = pin_member(root, record)
-        if member is None:
-            return None
-        pin = self._pins.get(member) or self._hash_pin(member)
-        if isinstance(pin, CheckFailure):
-            raise ArchiveError(*pin)
-        return pin
-
-    def _hash_pin(self, member: str) -> ContentDigest | CheckFailure | None:
-        """Read a pinned file to its end, or to where that fails. Remembers what took long."""
+    def _hash_pin(self, member: str) -> ContentDigest | None:
+        """Read a pinned file to its end; None if it is missing. Raises `ArchiveError` as often as it is asked."""
+        cached = self._pins.get(member)
+        if isinstance(cached, CheckFailure):
+            raise ArchiveError(cached.check, cached.detail)
+        if cached:
+            return cached
         try:
-            with archive_errors("a pinned file"), self._tree.open(member) as stream:
+            with archive_errors("a pinned file"), self._archive.open(member) as stream:
                 pin = hash_stream(stream)
         except KeyError:
             return None
         except ArchiveError as error:
             self._pins[member] = error.fault
-            return error.fault
+            raise
         if pin.size > _CACHE_ABOVE_BYTES:
             self._pins[member] = pin
         return pin
 
 
 def pin_member(root: str, record: Record) -> str | None:
-    """Return the name that a record's pin has in its archive; None where nothing is pinned."""
+    """Return the member name of a record's pin in its archive; None if nothing is pinned."""
     return None if record.fixture_path is None else root + record.fixture_path
 
 
-def open_pin(tree: Archive, record: Record) -> BinaryIO:
-    """Open the bytes that a record of this archive points at. Raises `ArchiveError` where they are not there."""
-    for file in record_files(tree):
+def open_pin(archive: Archive, record: Record) -> BinaryIO:
+    """Open the pin of a record of this archive. Raises `ArchiveError` if it is missing."""
+    for file in record_files(archive):
         member = pin_member(file.root, record)
         if file.stem == record.fixture_id and member is not None:
             with suppress(KeyError):
-                return tree.open(member)
+                return archive.open(member)
     raise ArchiveError("fixture-missing", "the pinned file is not in the bundle")
-
-
-def summarize_problems(error: InvalidRecord) -> str:
-    """Say the first few problems of a record in one line."""
-    return "; ".join(abbreviate(error.problems, _MAX_PROBLEMS))

@@ -1,4 +1,4 @@
-"""What differs between two pinned contents, without quoting either: sizes, the first byte, the places in the JSON."""
+"""Compares two pinned contents without quoting either: sizes, the first byte that differs, the changed JSON values."""
 
 import json
 import re
@@ -21,44 +21,48 @@ _ABSENT: Final = object()
 
 
 class Difference(NamedTuple):
-    """What differs.
+    """How two contents differ.
 
-    `sizes` are the first run's and the rerun's, in bytes. `offset` is that of the first byte that differs, where one is
-    a prefix of the other the shorter one's size; None where the contents are equal. `pointers` are the JSON pointers of
-    the changed values, in the first run's order, at most `MAX_POINTERS`, and `more` is how many changes they leave out
-    (counted to 10,000): a key that is not `[A-Za-z0-9_-]{1,40}` is `*`, and what is nested beyond ten steps is `…`.
-    `pointers` is None where not both contents are JSON of at most `MAX_JSON_BYTES`.
+    - `sizes`: bytes of the first run's and of the rerun's content.
+    - `offset`: of the first byte that differs; the shorter size if one is a prefix of the other; None if they are equal.
+    - `pointers`: JSON pointers of the changed values in the first run's order, at most `MAX_POINTERS`. A key that is not
+      `[A-Za-z0-9_-]{1,40}` is shown as `*`, and what is nested deeper than ten steps as `…`. None if not both contents
+      are JSON of at most `MAX_JSON_BYTES`.
+    - `omitted`: how many changes `pointers` leaves out, counted to 10,000.
     """
 
     sizes: tuple[int, int]
     offset: int | None
     pointers: tuple[str, ...] | None = None
-    more: int = 0
+    omitted: int = 0
 
 
-def difference(first: BinaryIO, rerun: BinaryIO) -> Difference:
+def compare(first: BinaryIO, rerun: BinaryIO) -> Difference:
     """Compare two streams to their ends, a chunk at a time. Raises what the streams raise."""
-    size, other_size, offset = 0, 0, None
-    heads = bytearray(), bytearray()
+    first_size, rerun_size, offset = 0, 0, None
+    first_head, rerun_head = bytearray(), bytearray()
     while True:
-        ours, theirs = _chunk(first), _chunk(rerun)
-        if not ours and not theirs:
+        first_chunk, rerun_chunk = _read_chunk(first), _read_chunk(rerun)
+        if not first_chunk and not rerun_chunk:
             break
-        if offset is None and ours != theirs:
-            offset = size + _first_difference(ours, theirs)
-        size, other_size = size + len(ours), other_size + len(theirs)
-        _keep(heads[0], ours)
-        _keep(heads[1], theirs)
-    pointers, more = (None, 0) if offset is None else _pointers(bytes(heads[0]), bytes(heads[1]))
-    return Difference((size, other_size), offset, pointers, more)
+        if offset is None and first_chunk != rerun_chunk:
+            offset = first_size + _first_difference(first_chunk, rerun_chunk)
+        first_size += len(first_chunk)
+        rerun_size += len(rerun_chunk)
+        _buffer_head(first_head, first_chunk)
+        _buffer_head(rerun_head, rerun_chunk)
+    if offset is None:
+        return Difference((first_size, rerun_size), None)
+    pointers, omitted = _changed_pointers(bytes(first_head), bytes(rerun_head))
+    return Difference((first_size, rerun_size), offset, pointers, omitted)
 
 
-def _keep(head: bytearray, chunk: bytes) -> None:
-    """Keep what may be parsed, and one byte more, which shows that it is too large."""
+def _buffer_head(head: bytearray, chunk: bytes) -> None:
+    """Keep what may be parsed, and one byte more, which shows that the content is too large."""
     head += chunk[: MAX_JSON_BYTES + 1 - len(head)]
 
 
-def _chunk(stream: BinaryIO) -> bytes:
+def _read_chunk(stream: BinaryIO) -> bytes:
     """Read a whole chunk, or what is left: a stream may return less than it was asked for before its end."""
     chunk = stream.read(CHUNK)
     while chunk and len(chunk) < CHUNK and (rest := stream.read(CHUNK - len(chunk))):
@@ -66,27 +70,27 @@ def _chunk(stream: BinaryIO) -> bytes:
     return chunk
 
 
-def _first_difference(ours: bytes, theirs: bytes) -> int:
+def _first_difference(first: bytes, rerun: bytes) -> int:
     """Return the offset of the first byte that differs, halving the span that holds it."""
-    low, high = 0, min(len(ours), len(theirs))
+    low, high = 0, min(len(first), len(rerun))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if ours[low:middle] == theirs[low:middle] else (low, middle - 1)
+        low, high = (middle, high) if first[low:middle] == rerun[low:middle] else (low, middle - 1)
     return low
 
 
-def _pointers(ours: bytes, theirs: bytes) -> tuple[tuple[str, ...] | None, int]:
+def _changed_pointers(first: bytes, rerun: bytes) -> tuple[tuple[str, ...] | None, int]:
     try:
-        changed = _changed(_parse(ours), _parse(theirs))
+        changes = _changes(_parse(first), _parse(rerun))
     except (ValueError, RecursionError):  # no JSON, a number of too many digits, nested too deeply, too large
         return None, 0
-    pointers, counted = dict[str, None](), 0
-    for pointer in islice(changed, _MAX_COUNTED):
+    pointers, omitted = dict[str, None](), 0
+    for pointer in islice(changes, _MAX_COUNTED):
         if len(pointers) < MAX_POINTERS or pointer in pointers:
             pointers[pointer] = None
         else:
-            counted += 1
-    return tuple(pointers), counted
+            omitted += 1
+    return tuple(pointers), omitted
 
 
 def _parse(payload: bytes) -> Any:
@@ -95,33 +99,33 @@ def _parse(payload: bytes) -> Any:
     return json.loads(payload.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"))
 
 
-def _changed(ours: Any, theirs: Any) -> Iterator[str]:
-    """Walk two documents side by side. Iterative, since a stranger decides how deep they are."""
-    open_values = [iter([("", 0, ours, theirs)])]
+def _changes(first: Any, rerun: Any) -> Iterator[str]:
+    """Walk two documents side by side. Not recursive, because a stranger decides how deep they are."""
+    open_values = [iter([("", 0, first, rerun)])]
     while open_values:
         step = next(open_values[-1], None)
         if step is None:
             open_values.pop()
             continue
-        pointer, depth, one, other = step
-        if type(one) is type(other) and type(one) in (dict, list):
-            open_values.append(_children(pointer, depth, one, other))
-        elif type(one) is not type(other) or repr(one) != repr(other):
+        pointer, depth, first_value, rerun_value = step
+        if type(first_value) is type(rerun_value) and type(first_value) in (dict, list):
+            open_values.append(_children(pointer, depth, first_value, rerun_value))
+        elif type(first_value) is not type(rerun_value) or repr(first_value) != repr(rerun_value):
             yield pointer
 
 
-def _children(pointer: str, depth: int, ours: Any, theirs: Any) -> Iterator[tuple[str, int, Any, Any]]:
-    if type(ours) is dict:
-        names = (*ours, *(name for name in theirs if name not in ours))
-        pairs = ((name, ours.get(name, _ABSENT), theirs.get(name, _ABSENT)) for name in names)
+def _children(pointer: str, depth: int, first: Any, rerun: Any) -> Iterator[tuple[str, int, Any, Any]]:
+    if type(first) is dict:
+        names = (*first, *(name for name in rerun if name not in first))
+        pairs = ((name, first.get(name, _ABSENT), rerun.get(name, _ABSENT)) for name in names)
     else:
-        values = zip_longest(ours, theirs, fillvalue=_ABSENT)
-        pairs = ((str(index), one, other) for index, (one, other) in enumerate(values))
-    for name, one, other in pairs:
-        yield _below(pointer, depth, name), depth + 1, one, other
+        values = zip_longest(first, rerun, fillvalue=_ABSENT)
+        pairs = ((str(index), first_value, rerun_value) for index, (first_value, rerun_value) in enumerate(values))
+    for name, first_value, rerun_value in pairs:
+        yield _child_pointer(pointer, depth, name), depth + 1, first_value, rerun_value
 
 
-def _below(pointer: str, depth: int, name: str) -> str:
+def _child_pointer(pointer: str, depth: int, name: str) -> str:
     if depth >= _MAX_PARTS:
         return pointer if pointer.endswith("…") else f"{pointer}/…"
     return f"{pointer}/{name if _PLAIN_KEY.fullmatch(name) else '*'}"

@@ -1,4 +1,4 @@
-"""From the records of two runs to pairs, one for each fixture id, so that nothing can vanish between the two sides."""
+"""Pairs the records of two runs by fixture id. Every record and every source ends up in a pair."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -7,30 +7,37 @@ from typing import Final, NamedTuple
 from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.models import CheckFailure, Pair, Side, Source
 
-_GLOB: Final = frozenset("*?[")
+_GLOB_CHARACTERS: Final = frozenset("*?[")
+
+_ONLY_SOURCE: Final = ""
+"""Stands for the label of a run's only source, so that it is paired with the only source of the other run."""
 
 
 class RunEvidence(NamedTuple):
-    """All that one run shows: the places that were looked at, one at least, and what each fixture id has there."""
+    """The evidence of one run: its sources, at least one, and the side of each fixture id."""
 
     sources: tuple[Source, ...]
     sides: Mapping[str, Side]
 
+    @property
+    def failed_sources(self) -> list[Source]:
+        """The sources that could not be read or hold no record."""
+        return [source for source in self.sources if source.fault]
 
-def merge_sources(found: Iterable[SourceRecords]) -> RunEvidence:
-    """Merge what several sources hold, one side for each fixture id.
 
-    Records that are byte-identical count as one (a merged artifact beside its parts), with the worse of their pins; any
-    other second record of one id is a `record-duplicate`: nothing says which of the two is right.
+def merge_sources(records_of_sources: Iterable[SourceRecords]) -> RunEvidence:
+    """Merge the records of several sources into one side for each fixture id.
+
+    Byte-identical records count as one (a merged artifact beside its parts), with the worse of their pins. Any other
+    second record of an id is a `record-duplicate`: nothing says which of the two is right.
     """
     sources, candidates = [], dict[str, list[Side]]()
-    for records in found:
+    for records in records_of_sources:
         sources.append(records.source)
         for fixture_id, sides in records.sides.items():
             candidates.setdefault(fixture_id, []).extend(sides)
-    return RunEvidence(
-        tuple(sources), {fixture_id: resolve_duplicates(fixture_id, sides) for fixture_id, sides in candidates.items()}
-    )
+    merged = {fixture_id: resolve_duplicates(fixture_id, sides) for fixture_id, sides in candidates.items()}
+    return RunEvidence(tuple(sources), merged)
 
 
 def resolve_duplicates(fixture_id: str, sides: Sequence[Side]) -> Side:
@@ -39,11 +46,11 @@ def resolve_duplicates(fixture_id: str, sides: Sequence[Side]) -> Side:
     if len(sides) > 1 and (len(digests) > 1 or None in digests):
         detail = f"{len(sides)} different records say that they are {fixture_id}"
         return Side(sides[0].source, fault=CheckFailure("record-duplicate", detail))
-    return max(sides, key=_weight)
+    return max(sides, key=_pin_priority)
 
 
-def _weight(side: Side) -> int:
-    """Weigh one of several copies of a record. A pin that is wrong goes before a right one, and that before none."""
+def _pin_priority(side: Side) -> int:
+    """Rank copies of one record: a wrong pin counts before a right one, and a right one before none."""
     if side.faults or (side.pin and side.record and side.pin.sha256 != side.record.fixture_sha256):
         return 2
     return 1 if side.pin else 0
@@ -52,71 +59,78 @@ def _weight(side: Side) -> int:
 def build_pairs(first: RunEvidence, rerun: RunEvidence, expected: Sequence[str] = ()) -> list[Pair]:
     """Pair two runs by fixture id, in the order of the ids.
 
-    An id that one side lacks is a pair all the same, and so is an expected id (or a glob that matches nothing) that
-    both lack. An archive that could not be read stands for the one side of such pairs; where no pair can stand for it,
-    it is a pair of its own, without an id, before all others. A rerun that was made before its first run is none.
+    An id that one side lacks makes a pair too. So does an expected id, or a glob that matches nothing, that both sides
+    lack. A source that could not be read stands for the missing side of such pairs. If no pair can show it, it becomes
+    a pair without an id, before all others.
     """
-    ids = {*first.sides, *rerun.sides}
-    names = sorted(ids.union(name for name in expected if not _is_there(name, ids)))
-    pairs = [_in_order(Pair(name, _side(first, name), _side(rerun, name))) for name in names]
-    return _unaccounted(first, rerun, names) + pairs
+    present = {*first.sides, *rerun.sides}
+    missing = [pattern for pattern in expected if not _matches_any(pattern, present)]
+    fixture_ids = sorted({*present, *missing})
+    pairs = [
+        Pair(fixture_id, _side_or_missing(first, fixture_id), _side_or_missing(rerun, fixture_id))
+        for fixture_id in fixture_ids
+    ]
+    return _whole_source_pairs(first, rerun, fixture_ids) + [_reject_stale_rerun(pair) for pair in pairs]
 
 
-def _in_order(pair: Pair) -> Pair:
-    """Take away a rerun of an earlier attempt than the first run's: that attempt left it, and this one left none."""
-    first, rerun = _made_by(pair.first), _made_by(pair.rerun)
-    if not first or not rerun or first[0] != rerun[0] or first[1] <= rerun[1]:
+def _matches_any(pattern: str, fixture_ids: Collection[str]) -> bool:
+    if _GLOB_CHARACTERS.isdisjoint(pattern):
+        return pattern in fixture_ids
+    return any(fnmatchcase(fixture_id, pattern) for fixture_id in fixture_ids)
+
+
+def _side_or_missing(evidence: RunEvidence, fixture_id: str) -> Side:
+    """Return the side of an id. If it is missing, the only source that could not be read is the reason."""
+    side = evidence.sides.get(fixture_id)
+    if side:
+        return side
+    if len(evidence.failed_sources) == 1:
+        return Side(evidence.failed_sources[0])
+    return _record_missing(evidence, f"there is no record of {fixture_id}")
+
+
+def _record_missing(evidence: RunEvidence, detail: str) -> Side:
+    return Side(evidence.sources[0], fault=CheckFailure("record-missing", detail))
+
+
+def _reject_stale_rerun(pair: Pair) -> Pair:
+    """Reject a rerun of an earlier attempt than the first run's: it is what an earlier attempt left behind."""
+    first, rerun = pair.first, pair.rerun
+    if not (first.record and rerun.record and first.attempt and rerun.attempt and first.source.run_id):
+        return pair
+    if first.source.run_id != rerun.source.run_id or first.attempt <= rerun.attempt:
         return pair
     detail = (
-        f"what is there is of attempt {rerun[1]}, before the first run's attempt {first[1]}, so it is no rerun of it"
+        f"what is there is of attempt {rerun.attempt}, before the first run's attempt {first.attempt}, "
+        "so it is no rerun of it"
     )
-    return pair._replace(rerun=Side(pair.rerun.source, fault=CheckFailure("artifact-missing", detail)))
+    return pair._replace(rerun=Side(rerun.source, fault=CheckFailure("artifact-missing", detail)))
 
 
-def _made_by(side: Side) -> tuple[int, int] | None:
-    """Return the run and the attempt that made a record, where GitHub was asked about the run."""
-    asked = side.record and side.source.run_id
-    return (asked, side.attempt) if asked and side.attempt else None
+def _whole_source_pairs(first: RunEvidence, rerun: RunEvidence, fixture_ids: Sequence[str]) -> list[Pair]:
+    """Return a pair for each failed source that no pair with an id shows, and one if there is nothing at all.
 
-
-def _is_there(expected: str, names: Collection[str]) -> bool:
-    return any(fnmatchcase(name, expected) for name in names) if _GLOB & set(expected) else expected in names
-
-
-def _side(shown: RunEvidence, name: str) -> Side:
-    return shown.sides.get(name) or _absent(shown, f"there is no record of {name}")
-
-
-def _absent(shown: RunEvidence, detail: str) -> Side:
-    """Return the side of an id that is not there: blamed on the one source that could not be read, if there is one."""
-    broken = _broken(shown)
-    if len(broken) == 1:
-        return Side(broken[0])
-    return Side(shown.sources[0], fault=CheckFailure("record-missing", detail))
-
-
-def _broken(shown: RunEvidence) -> list[Source]:
-    return [source for source in shown.sources if source.fault]
-
-
-def _unaccounted(first: RunEvidence, rerun: RunEvidence, names: Sequence[str]) -> list[Pair]:
-    """Return a pair for each broken source that no named pair shows, and one where there is nothing at all.
-
-    Sources of one label are the two sides of one pair, and so are a run's only source and the other's.
+    Sources with the same label are the two sides of one pair, and so are a run's only source and the other run's.
     """
-    ours, theirs = _unshown(first, names), _unshown(rerun, names)
-    labels = sorted({*ours, *theirs}) or ([] if names else [""])
-    return [Pair(None, _lost(first, ours.get(label)), _lost(rerun, theirs.get(label))) for label in labels]
+    first_sources = _unrepresented_sources(first, fixture_ids)
+    rerun_sources = _unrepresented_sources(rerun, fixture_ids)
+    labels = sorted({*first_sources, *rerun_sources})
+    if not labels and not fixture_ids:
+        labels = [_ONLY_SOURCE]
+    return [
+        Pair(None, _source_side(first, first_sources.get(label)), _source_side(rerun, rerun_sources.get(label)))
+        for label in labels
+    ]
 
 
-def _unshown(shown: RunEvidence, names: Iterable[str]) -> dict[str, Source]:
-    """Return the broken sources that none of a run's sides comes from, by their labels; a run's only source has ""."""
-    broken = _broken(shown)
-    if len(broken) == 1 and any(name not in shown.sides for name in names):
+def _source_side(evidence: RunEvidence, source: Source | None) -> Side:
+    return Side(source) if source else _record_missing(evidence, "it holds no record for this pair")
+
+
+def _unrepresented_sources(evidence: RunEvidence, fixture_ids: Iterable[str]) -> dict[str, Source]:
+    """Return the failed sources that no side of a run comes from, by their labels."""
+    failed = evidence.failed_sources
+    if len(failed) == 1 and any(fixture_id not in evidence.sides for fixture_id in fixture_ids):
         return {}
-    return {source.label if len(shown.sources) > 1 else "": source for source in broken}
-
-
-def _lost(shown: RunEvidence, source: Source | None) -> Side:
-    fault = CheckFailure("record-missing", "it holds no record for this pair")
-    return Side(source) if source else Side(shown.sources[0], fault=fault)
+    is_only_source = len(evidence.sources) == 1
+    return {_ONLY_SOURCE if is_only_source else source.label: source for source in failed}

@@ -146,7 +146,7 @@ def _difference_lines(difference: Difference | None) -> Iterator[str]:
         yield "equal as JSON: only whitespace, the order of keys or the notation of values differs"
     else:
         names = ", ".join(code_span(pointer) if pointer else "the whole document" for pointer in difference.pointers)
-        more = f" and {format_number(difference.more)} more" if difference.more else ""
+        more = f" and {format_number(difference.omitted)} more" if difference.omitted else ""
         yield f"changed in the JSON: {names}{more}"
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.diff import MAX_JSON_BYTES, MAX_POINTERS, Difference, difference
+from freeze_gate.evidence.diff import MAX_JSON_BYTES, MAX_POINTERS, Difference, compare
 from freeze_gate.evidence.digest import CHUNK
 
 
 def between(first: bytes, rerun: bytes) -> Difference:
     """Compare two contents in memory."""
-    return difference(io.BytesIO(first), io.BytesIO(rerun))
+    return compare(io.BytesIO(first), io.BytesIO(rerun))
 
 
 def pointers(first: Any, rerun: Any) -> tuple[str, ...] | None:
@@ -54,7 +54,7 @@ def test_large_contents_whose_streams_return_parts(place: int) -> None:
     """Chunks of the two streams need not line up: the byte that differs is found all the same."""
     payload = bytes(range(251)) * (2 * CHUNK // 251 + 2)
     other = payload[:place] + bytes([payload[place] ^ 1]) + payload[place + 1 :]
-    found = difference(Dripping(payload, 300_007), Dripping(other, 500_009))  # type: ignore[arg-type]
+    found = compare(Dripping(payload, 300_007), Dripping(other, 500_009))  # type: ignore[arg-type]
     assert found == Difference((len(payload), len(payload)), place)
 
 
@@ -89,7 +89,7 @@ def test_many_changes_are_counted() -> None:
     found = between(json.dumps(list(range(100))).encode(), json.dumps(list(range(1, 101))).encode())
     assert found.pointers is not None
     assert len(found.pointers) == MAX_POINTERS
-    assert found.more == 80
+    assert found.omitted == 80
     assert pointers({"a b": 1, "c d": 1}, {"a b": 2, "c d": 2}) == ("/*",)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from freeze_gate.evidence.diff import Difference, difference
+from freeze_gate.evidence.diff import Difference, compare
 from freeze_gate.evidence.models import Pair
 from freeze_gate.report.refresh_ticket import (
     MAX_CHARACTERS,
@@ -23,7 +23,7 @@ from freeze_gate.report.refresh_ticket import (
 from tests.builders.evidence import CONTEXT, TODAY, X, Y, make_side
 from tests.support.github_markdown import hostile, render
 
-FOUND = difference(io.BytesIO(b'{"a": 1, "x y": [1]}'), io.BytesIO(b'{"a": 2, "x y": [1, 2]}'))
+FOUND = compare(io.BytesIO(b'{"a": 1, "x y": [1]}'), io.BytesIO(b'{"a": 2, "x y": [1, 2]}'))
 START = "<!-- freeze-gate:sightings -->"
 END = "<!-- /freeze-gate:sightings -->"
 

@@ -1,10 +1,10 @@
-"""What a zip and a folder have in common for a reader: members by name, limits, and one error for all that is odd."""
+"""The interface of an archive, its limits, and the one error for an archive that cannot be used."""
 
 import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, Final, NamedTuple, Protocol
+from typing import BinaryIO, Final, Protocol
 from zipfile import BadZipFile
 
 from freeze_gate.evidence.limits import Limits
@@ -18,7 +18,7 @@ _UNREADABLE: Final = (OSError, ValueError, EOFError, OverflowError, RuntimeError
 
 
 class ArchiveError(Exception):
-    """The archive, or a member of it, cannot be used; `fault` says by which check."""
+    """The archive, or a member of it, cannot be used; `fault` names the check that fails."""
 
     def __init__(self, check: str, detail: str) -> None:
         super().__init__(detail)
@@ -26,50 +26,51 @@ class ArchiveError(Exception):
 
 
 class Archive(Protocol):
-    """Regular files by name; a name is relative, its separator `/`.
+    """Regular files by name. A name is relative, and its separator is `/`.
 
-    Naming them, opening one and reading it may raise what `archive_errors` turns into an `ArchiveError`.
+    All methods, and reading an open member, may raise what `archive_errors` turns into an `ArchiveError`.
     """
 
     records: list[str]
-    """Those that are records."""
+    """The names of the records."""
 
     record_bytes: int
-    """What the records come to, in bytes as their sizes say it."""
+    """The size of all records together, as the archive declares it."""
 
     def __iter__(self) -> Iterator[str]:
-        """Name all of them."""
+        """Iterate over the names of all files."""
 
     def open(self, name: str) -> BinaryIO:
-        """Open one of them. Raises `KeyError` where there is none of that name."""
+        """Open a file. Raises `KeyError` if there is none with that name."""
 
 
 @contextmanager
 def archive_errors(what: str) -> Iterator[None]:
-    """Turn whatever a broken archive raises while it is read into an `archive-invalid`."""
+    """Turn what a broken archive raises while it is read into an `archive-invalid`."""
     try:
         yield
     except _UNREADABLE as error:
         raise ArchiveError("archive-invalid", f"{what} cannot be read ({type(error).__name__})") from None
 
 
-def invalid_archive(words: str) -> ArchiveError:
-    """Say what the archive holds that it may not hold."""
-    return ArchiveError("archive-invalid", f"it holds {words}")
+def invalid_archive(content: str) -> ArchiveError:
+    """Return an `archive-invalid` that names what an archive may not hold."""
+    return ArchiveError("archive-invalid", f"it holds {content}")
 
 
 def normalize_member_name(name: str) -> str:
-    r"""Read `/` and `\` as separators and drop empty and `.` parts, as whoever unpacks it would.
+    r"""Read `/` and `\` as separators and drop empty and `.` parts, as a program that unpacks the archive does.
 
-    Raises `ArchiveError` for a name that could lead outside, and for one that is empty. A folder's name keeps its `/`.
+    Raises `ArchiveError` for an empty name and for one that could lead outside. A folder's name keeps its final `/`.
     """
     plain = name.replace("\\", "/")
     parts = plain.split("/")
     if "\0" in plain or plain.startswith("/") or plain[1:2] == ":" or ".." in parts:
         raise invalid_archive("a member with an absolute path or a .. part")
     if "" in parts or "." in parts:
-        kept = "/".join(part for part in parts if part not in ("", "."))
-        plain = f"{kept}/" if parts[-1] in ("", ".") and kept else kept
+        plain = "/".join(part for part in parts if part not in ("", "."))
+        if plain and parts[-1] in ("", "."):
+            plain += "/"
     if not plain and name not in ("./", "."):
         raise invalid_archive("a member without a name")
     return plain
@@ -81,18 +82,13 @@ def is_record(name: str) -> bool:
 
 
 def check_member_count(count: int) -> None:
-    """Refuse more members than anybody reads. Raises `ArchiveError`."""
+    """Raise `ArchiveError` if there are too many members."""
     if count > LIMITS.members:
         raise ArchiveError("archive-limits", f"it holds over {LIMITS.members} members")
 
 
-class _Limit(NamedTuple):
-    exceeded: bool
-    words: str
-
-
 class ArchiveSize:
-    """What the members of an archive come to, in bytes as their sizes say it. `records` names the records."""
+    """The declared sizes of an archive's members, in bytes. `records` has the names of the records."""
 
     def __init__(self) -> None:
         self.records: list[str] = []
@@ -100,7 +96,7 @@ class ArchiveSize:
         self._largest = self._total = 0
 
     def add(self, name: str, size: int) -> None:
-        """Count one more member."""
+        """Add a member."""
         self._largest = max(self._largest, size)
         self._total += size
         if is_record(name):
@@ -108,20 +104,19 @@ class ArchiveSize:
             self.record_bytes += size
 
     def check(self, packed_bytes: int | None = None) -> None:
-        """Refuse more than anybody reads; `packed_bytes` is the archive's own size. Raises `ArchiveError`."""
-        dense = packed_bytes is not None and self._total > LIMITS.ratio * packed_bytes
-        for limit in (
-            _Limit(self._largest > LIMITS.member_bytes, "a member of over 4 GiB"),
-            _Limit(self._total > LIMITS.total_bytes, "over 8 GiB in all"),
-            _Limit(self.record_bytes > LIMITS.records_bytes, "over 64 MiB of records"),
-            _Limit(dense and self._total > LIMITS.ratio_free_bytes, f"over {LIMITS.ratio} times its own size"),
-        ):
-            if limit.exceeded:
-                raise ArchiveError("archive-limits", f"it holds {limit.words}")
+        """Compare with the limits. `packed_bytes` is the size of a compressed archive. Raises `ArchiveError`."""
+        if self._largest > LIMITS.member_bytes:
+            raise ArchiveError("archive-limits", "it holds a member of over 4 GiB")
+        if self._total > LIMITS.total_bytes:
+            raise ArchiveError("archive-limits", "it holds over 8 GiB in all")
+        if self.record_bytes > LIMITS.records_bytes:
+            raise ArchiveError("archive-limits", "it holds over 64 MiB of records")
+        if packed_bytes is not None and self._total > max(LIMITS.ratio_free_bytes, LIMITS.ratio * packed_bytes):
+            raise ArchiveError("archive-limits", f"it holds over {LIMITS.ratio} times its own size")
 
 
 class RecordBudget:
-    """What the records of all archives of one run may come to together, because all of them are kept in memory.
+    """Limits the records of all archives of one run together, because all of them are kept in memory.
 
     Several threads may charge it: appending to a list is atomic.
     """
@@ -131,7 +126,7 @@ class RecordBudget:
         self._sizes: list[int] = []
 
     def charge(self, archive: Archive) -> None:
-        """Count the records of one more archive. Raises `ArchiveError` where they are too many."""
+        """Add the records of an archive. Raises `ArchiveError` if the run has too many."""
         self._counts.append(len(archive.records))
         self._sizes.append(archive.record_bytes)
         if sum(self._counts) > LIMITS.members:

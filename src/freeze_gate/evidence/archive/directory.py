@@ -1,4 +1,4 @@
-"""A folder's regular files, as a tree. A link or a special file anywhere in it makes the whole unreadable."""
+"""A folder as an archive of its regular files. A link or a special file anywhere in it makes it unreadable."""
 
 import os
 import stat
@@ -9,11 +9,11 @@ from typing import BinaryIO, Final
 from freeze_gate.evidence.archive.base import ArchiveSize, check_member_count, invalid_archive
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Whatever took a file's place since it was seen: follow no link and wait for no FIFO."""
+"""The file may have been replaced since it was listed: follow no link and wait for no FIFO."""
 
 
 class DirectoryArchive:
-    """The files below a folder by name. Raises `ArchiveError`, and `OSError` where the system refuses."""
+    """The files below a folder by name. Raises `ArchiveError` and `OSError`."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -31,11 +31,11 @@ class DirectoryArchive:
         self.record_bytes = size.record_bytes
 
     def __iter__(self) -> Iterator[str]:
-        """Name all files."""
+        """Iterate over the names of all files."""
         return iter(self._names)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file. Raises `KeyError` where there was none of that name when the folder was looked through."""
+        """Open a file. Raises `KeyError` if there was none with that name when the folder was listed."""
         if name not in self._names:
             raise KeyError(name)
         stream = os.fdopen(os.open(self._root / name, _READ), "rb")
@@ -46,13 +46,13 @@ class DirectoryArchive:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """List everything below a folder; iterative, since a stranger decides how deep it is."""
-    waiting = [""]
-    while waiting:
-        prefix = waiting.pop()
+    """List everything below a folder. Not recursive, because a stranger decides how deep it is."""
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
         with os.scandir(root / prefix) as entries:
             for entry in entries:
                 status = entry.stat(follow_symlinks=False)
                 yield prefix + entry.name, status
                 if stat.S_ISDIR(status.st_mode):
-                    waiting.append(f"{prefix}{entry.name}/")
+                    pending.append(f"{prefix}{entry.name}/")

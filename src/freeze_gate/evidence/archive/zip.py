@@ -61,11 +61,11 @@ class ZipArchive:
         self.record_bytes = size.record_bytes
 
     def __iter__(self) -> Iterator[str]:
-        """Name all files."""
+        """Iterate over the names of all files."""
         return iter(self._members)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file. Raises `KeyError` where there is none of that name."""
+        """Open a file. Raises `KeyError` if there is none with that name."""
         member = self._members[name]
         return cast("BinaryIO", _Member(self._zip.open(member), member.file_size))
 
@@ -92,7 +92,7 @@ class _Member(io.BufferedIOBase):
 
 
 def _count_members(stream: BinaryIO) -> int:
-    """Read how many members there are from the end record. Raises `ArchiveError` where they are too many.
+    """Read how many members there are from the end record. Raises `ArchiveError` if there are too many.
 
     The record must be the file's last bytes: then `zipfile` reads the same one. Its count may lie, so the entries of
     the table are counted as well.

@@ -20,14 +20,14 @@ _CACHE_ABOVE_BYTES: Final = 16 << 10
 
 
 class SourceRecords(NamedTuple):
-    """What one source holds: the sides by fixture id, those of one id in the order of their records."""
+    """The records of one source: its sides by fixture id. Several sides of one id are in the order of the archive."""
 
     source: Source
     sides: Mapping[str, Sequence[Side]] = {}
 
     @property
     def attempt(self) -> int | None:
-        """The run attempt that all of the records name; None where they name several or none."""
+        """The run attempt that all of the records name; None if they name several or none."""
         records = [side.record for sides in self.sides.values() for side in sides if side.record]
         attempts = {record.run.run_attempt for record in records}
         return attempts.pop() if len(attempts) == 1 else None
@@ -61,7 +61,7 @@ def collect_records(source: Source, sides: Iterable[tuple[str, Side]]) -> Source
 
 
 class RecordFile(NamedTuple):
-    """Where a record stands in an archive: its member's name, the bundle's root, its file name without `.json`."""
+    """A record in an archive: its member's name, the root of its bundle, its file name without `.json`."""
 
     member: str
     root: str

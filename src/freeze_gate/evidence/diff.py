@@ -24,10 +24,10 @@ class Difference(NamedTuple):
     """How two contents differ.
 
     - `sizes`: bytes of the first run's and of the rerun's content.
-    - `offset`: of the first byte that differs; the shorter size if one is a prefix of the other; None if they are equal.
-    - `pointers`: JSON pointers of the changed values in the first run's order, at most `MAX_POINTERS`. A key that is not
-      `[A-Za-z0-9_-]{1,40}` is shown as `*`, and what is nested deeper than ten steps as `…`. None if not both contents
-      are JSON of at most `MAX_JSON_BYTES`.
+    - `offset`: of the first byte that differs; the shorter size if one is a prefix of the other; None if equal.
+    - `pointers`: JSON pointers of the changed values, in the first run's order, at most `MAX_POINTERS`. A key that is
+      not `[A-Za-z0-9_-]{1,40}` is shown as `*`, and what is nested deeper than ten steps as `…`. None if not both
+      contents are JSON of at most `MAX_JSON_BYTES`.
     - `omitted`: how many changes `pointers` leaves out, counted to 10,000.
     """
 

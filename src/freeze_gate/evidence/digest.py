@@ -1,27 +1,25 @@
-"""The identity of bytes: a SHA-256 that cannot be malformed."""
+"""SHA-256 digests that cannot be malformed."""
 
 import hashlib
 import re
 from typing import BinaryIO, Final, NamedTuple, Self
 
 CHUNK: Final = 1 << 18
-"""Bytes read at a time: large enough that Python costs nothing, small enough for a processor's cache. Four times as
-many were no faster, and took 12 MiB more for two pins at a time."""
+"""Bytes read at a time. Four times as many were no faster, and took 12 MiB more for two pins at a time."""
 
 _HEX64: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Sha256(str):
-    """64 lower-case hexadecimal characters.
+    """64 lower-case hexadecimal characters. Raises `ValueError` for anything else.
 
-    Raises `ValueError` for anything else: a digest is never repaired (no trimming, no lower-casing, no `sha256:`
-    prefix taken off), because a repaired digest is a guess.
+    A digest is never repaired (trimmed, lower-cased, freed of a `sha256:` prefix): a repaired digest is a guess.
     """
 
     __slots__ = ()
 
     def __new__(cls, text: str) -> Self:
-        """Accept `text` as it is, or refuse it."""
+        """Accept `text` unchanged, or refuse it."""
         if not _HEX64.fullmatch(text):
             raise ValueError("not a SHA-256: 64 lower-case hexadecimal characters")
         return super().__new__(cls, text)
@@ -33,14 +31,14 @@ class Sha256(str):
 
 
 class ContentDigest(NamedTuple):
-    """Bytes as they were seen: their digest and how many there were."""
+    """The digest and the size of bytes that were read."""
 
     sha256: Sha256
     size: int
 
 
 def hash_stream(stream: BinaryIO) -> ContentDigest:
-    """Read a stream to its end, a chunk at a time, and say what was there. Raises what the stream raises."""
+    """Read a stream to its end, a chunk at a time. Raises what the stream raises."""
     digest, size = hashlib.sha256(), 0
     while chunk := stream.read(CHUNK):
         digest.update(chunk)

@@ -1,18 +1,19 @@
-"""How much of an artifact the gate is willing to read, and why that much."""
+"""How much of an artifact is read, and why that much."""
 
 from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """Sizes in bytes, uncompressed unless said otherwise. A verdict names the limits that it was reached under.
+    """Sizes in bytes, uncompressed unless said otherwise. The verdict document names the limits that were used.
 
     - `artifact_bytes`: the download, compressed; the input `max-artifact-mb`.
-    - `members`: ten thousand fixtures with room to spare.
-    - `records_bytes`: a thousand of the largest records, or some seventy thousand of the usual size.
+    - `members`: ten thousand fixtures with room to spare. All archives of a run together may hold as many records.
+    - `records_bytes`: of one archive, and of all archives of a run: a thousand of the largest records, or some seventy
+      thousand of the usual size. They are kept in memory.
     - `member_bytes`: one pin; what a zip without its 64-bit extension can hold.
     - `total_bytes`: what one run hashes in about a minute.
     - `ratio`: deflate reaches 1,032 on zeros alone, and real samples stay under 50. An archive below
-      `ratio_free_bytes` may be as dense as it likes, because reading it costs less than a second.
+      `ratio_free_bytes` may be of any ratio, because reading it takes less than a second.
     """
 
     artifact_bytes: int = 2048 << 20

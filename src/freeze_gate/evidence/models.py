@@ -1,7 +1,7 @@
-"""The values that the evidence is made of: a source, what one side of a pair shows, the pair.
+"""The data model of the evidence: sources, sides, pairs.
 
-Facts only. What follows from them is said by `checks` and by the decision table, so that a stored verdict can be
-computed again from the facts alone.
+It holds facts only. `checks` and the decision table draw the conclusions, so that a stored verdict can be computed
+again from the facts alone.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from freeze_gate.evidence.record import Record
 
 
 class Artifact(NamedTuple):
-    """What GitHub says about one artifact. None is "not said": old uploaders publish no digest, some servers no run."""
+    """One artifact, as GitHub describes it. None means unknown: old uploaders publish no digest."""
 
     id: int
     name: str
@@ -27,17 +27,22 @@ class Artifact(NamedTuple):
 
 
 class CheckFailure(NamedTuple):
-    """An evidence check that failed while the evidence was gathered, before there was a record to look at."""
+    """An evidence check that failed while the evidence was read, so that there may be no record to check."""
 
     check: str
     detail: str
 
 
 class Source(NamedTuple):
-    """One place that evidence came from: a downloaded artifact in the gate, a folder or a zip in `classify`.
+    """Where evidence comes from: a downloaded artifact in the gate, a folder or a zip in `classify`.
 
-    `sha256` is of the downloaded bytes. `run_id` is the run that was asked. `attempt` is the run attempt that GitHub
-    names for the artifact (by its name or its time window), `newest_attempt` the run's own number; None is unknown.
+    - `sha256`: of the downloaded bytes.
+    - `run_id`: the run whose artifacts were listed.
+    - `attempt`: the run attempt that made the artifact, by its name or its time window.
+    - `newest_attempt`: the number of the run's latest attempt.
+    - `fault`: why nothing could be read.
+
+    None means unknown.
     """
 
     label: str
@@ -50,10 +55,11 @@ class Source(NamedTuple):
 
 
 class Side(NamedTuple):
-    """What one run shows for one fixture id.
+    """The evidence of one run for one fixture id.
 
-    `record_sha256` is of the record file's bytes. `pin` is what the bundle holds at the record's `fixture_path`, read
-    to its end; None where there is no such file. `fault` is what kept the record from being read.
+    - `record_sha256`: of the record file's bytes.
+    - `pin`: of the file at the record's `fixture_path`; None if it is not in the bundle.
+    - `fault`: why the record or its pin could not be read.
     """
 
     source: Source
@@ -64,23 +70,23 @@ class Side(NamedTuple):
 
     @property
     def run_id(self) -> int | None:
-        """The run that it comes from: as GitHub says it, else as the record claims it."""
+        """The run that made the record, according to GitHub, else according to the record."""
         of_artifact = self.source.artifact and self.source.artifact.run_id
         return of_artifact or self.source.run_id or (self.record.run.run_id if self.record else None)
 
     @property
     def attempt(self) -> int | None:
-        """The attempt of its run: as GitHub says it, else as the record claims it."""
+        """The run attempt that made the record, according to GitHub, else according to the record."""
         return self.source.attempt or (self.record.run.run_attempt if self.record else None)
 
     @property
     def faults(self) -> tuple[CheckFailure, ...]:
-        """What was wrong before there was anything to check: with the record or its pin, and with the whole source."""
+        """What failed while the record, its pin and the whole source were read."""
         return tuple(fault for fault in (self.fault, self.source.fault) if fault)
 
 
 class Pair(NamedTuple):
-    """The two sides of one fixture id. The id is None where an artifact as a whole could not be read."""
+    """The two sides of one fixture id. The id is None if a whole artifact could not be read."""
 
     fixture_id: str | None
     first: Side
@@ -88,7 +94,7 @@ class Pair(NamedTuple):
 
 
 class OtherAttempt(NamedTuple):
-    """What another attempt of the run shows for one fixture id; the id is None where its artifact could not be read."""
+    """The evidence of another run attempt for one fixture id; the id is None if its artifact could not be read."""
 
     fixture_id: str | None
     side: Side

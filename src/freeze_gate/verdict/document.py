@@ -55,8 +55,9 @@ def encode(case: Case, result: Result, header: Header = CURRENT_TOOL, max_bytes:
 def canonical(document: Any, max_bytes: int = MAX_BYTES) -> bytes:
     """Write JSON in the canonical form: sorted keys, one-space indent, ASCII, a newline at the end.
 
-    A `partial` stands for the value that it returns: what is called one by one takes less memory than all at once.
-    Raises `TooLargeError` beyond `max_bytes`.
+    Raises `TooLargeError` beyond `max_bytes`. The encoder is used piece by piece, because `json.dumps` takes several
+    times the size of the document before its size is known; a `partial` stands for a value that is built when it is
+    written.
     """
     encoder = json.JSONEncoder(sort_keys=True, indent=1, allow_nan=False, default=lambda deferred: deferred())
     pieces = chain(encoder.iterencode(document), "\n")

@@ -1,7 +1,7 @@
-"""Evidence as it arrives, a zip or a folder, opened for reading in place. Nothing is ever extracted to disk.
+"""A zip or a folder, opened for reading in place. Nothing is ever extracted to disk.
 
-It is looked through as a whole before any member is opened: what is odd anywhere is refused everywhere, because a
-reader that picks the harmless members of a crafted archive can be led to another choice than the next reader's.
+All members are checked before any of them is opened. One bad member makes the whole archive invalid: which members of a
+crafted archive are harmless depends on the program that reads it.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""A zip as an archive: `zipfile` reads it, after its end record was looked at and before any member is opened.
+"""A zip as an archive, read by `zipfile`.
 
 `zipfile` builds its whole table before anybody can count it, and hands out a member that ends early without an error.
 So the end record (PKWARE's APPNOTE.TXT 6.3, sections 4.3.14 to 4.3.16) is read here first, and the length of each
-member is checked while it is read. Whoever can craft a zip can write any record into it: where a member's own header
-contradicts the table, the member is what `zipfile` takes it for.
+member is checked while it is read. If a member's own header contradicts the table, it is read as `zipfile` reads it:
+whoever can craft such a zip can write any record into it.
 """
 
 import io

@@ -40,7 +40,7 @@ class PublishResult(NamedTuple):
 class Publisher(NamedTuple):
     """Publishes the plan of one run: the label and the refresh tickets."""
 
-    api: GitHubClient
+    client: GitHubClient
     inputs: Inputs
     report_context: ReportContext
     artifacts: ArtifactCache
@@ -53,7 +53,7 @@ class Publisher(NamedTuple):
         if self.inputs.dry_run:
             published = tuple(TicketResult(ticket, TicketOutcome.PLANNED) for ticket in tickets)
         else:
-            refresh_tickets = RefreshTickets(self.api, self.inputs.ticket_author, self.inputs.refresh_label)
+            refresh_tickets = RefreshTickets(self.client, self.inputs.ticket_author, self.inputs.refresh_label)
             published = refresh_tickets.publish(tickets)
         ticket_lines = [
             TicketLine(str(pair.fixture_id), ticket.outcome, ticket.number)
@@ -81,7 +81,7 @@ class Publisher(NamedTuple):
             return PublishReport(warnings=(message,)) if target.lookup_failed else PublishReport(notes=(message,))
         try:
             if not self.inputs.dry_run:
-                add_label(self.api, target.number, self.inputs.freeze_label)
+                add_label(self.client, target.number, self.inputs.freeze_label)
         except NoVerdictError as error:
             return PublishReport(warnings=(f"the label was not added: {error}",))
         return PublishReport(target.number)

@@ -47,7 +47,9 @@ _NO_METADATA: Final = Artifact(id=0, name="", size=0)
 """What a server says about an artifact if it does not name its run."""
 
 
-def find_label_target(api: GitHubClient, event: Event, pull_request: int | None, rerun: Source | None) -> LabelTarget:
+def find_label_target(
+    client: GitHubClient, event: Event, pull_request: int | None, rerun: Source | None
+) -> LabelTarget:
     """Find the pull request and check its present state.
 
     The number comes from the input (`pull_request`), else from the event or the merge queue's ref, else from the
@@ -59,8 +61,8 @@ def find_label_target(api: GitHubClient, event: Event, pull_request: int | None,
     if tested.reason_not_labelled:
         return LabelTarget(number, tested.reason_not_labelled)
     if number is not None:
-        return LabelTarget(number, _mismatch(get_pull(api, number), tested))
-    return _search(api, tested)
+        return LabelTarget(number, _mismatch(get_pull(client, number), tested))
+    return _search(client, tested)
 
 
 def is_from_fork(artifact: Artifact) -> bool:
@@ -95,12 +97,12 @@ def _tested_commit(event: Event, rerun: Source | None) -> TestedCommit:
     )
 
 
-def _search(api: GitHubClient, tested: TestedCommit) -> LabelTarget:
+def _search(client: GitHubClient, tested: TestedCommit) -> LabelTarget:
     """Find the one open pull request, by the tested branch if its owner is known, else by the commit."""
     if tested.owner and tested.branch:  # GitHub lists no pull requests for a fork's commit
-        where, pulls = "of the tested branch", list_open_pulls_of_branch(api, tested.owner, tested.branch)
+        where, pulls = "of the tested branch", list_open_pulls_of_branch(client, tested.owner, tested.branch)
     elif tested.same_repository:
-        where, pulls = "of this repository's own branches", list_pulls_of_commit(api, str(tested.sha))
+        where, pulls = "of this repository's own branches", list_pulls_of_commit(client, str(tested.sha))
     else:
         reason = "GitHub does not say which fork was tested: name the pull request in the input `pull-request`"
         return LabelTarget(None, reason)

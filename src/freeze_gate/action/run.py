@@ -36,7 +36,7 @@ class Gate(NamedTuple):
     inputs: Inputs
     event: Event
     today: date
-    api: GitHubClient
+    client: GitHubClient
     artifacts: ArtifactCache
     collector: Collector
     runner: Runner
@@ -94,7 +94,7 @@ class Gate(NamedTuple):
         return case, target
 
     def _read_policy(self) -> PolicyReading:
-        file = read_file(self.api, self.inputs.policy)
+        file = read_file(self.client, self.inputs.policy)
         if file.state == "found":
             from freeze_gate.policy.file import read_policy  # YAML is needed only if there is a policy
 
@@ -105,7 +105,7 @@ class Gate(NamedTuple):
 
     def _find_label_target(self, rerun: Source | None) -> LabelTarget:
         try:
-            return find_label_target(self.api, self.event, self.inputs.pull_request, rerun)
+            return find_label_target(self.client, self.event, self.inputs.pull_request, rerun)
         except NoVerdictError as error:
             return LabelTarget(self._pull_request, str(error), lookup_failed=True)
 
@@ -130,7 +130,9 @@ class Gate(NamedTuple):
         planned = plan(case, result, tickets=self.inputs.tickets)
         if planned == Plan():
             return
-        published = Publisher(self.api, self.inputs, self.report_context, self.artifacts).publish(planned, case, target)
+        published = Publisher(self.client, self.inputs, self.report_context, self.artifacts).publish(
+            planned, case, target
+        )
         self.runner.set_outputs(
             {
                 "label-posted": format_bool(

@@ -14,8 +14,8 @@ class RunAttempts:
     `latest` has the number of the latest attempt of each run where it is known without asking.
     """
 
-    def __init__(self, api: GitHubClient, latest: Mapping[int, int]) -> None:
-        self._api = api
+    def __init__(self, client: GitHubClient, latest: Mapping[int, int]) -> None:
+        self._client = client
         self._latest = dict(latest)
         self._starts: dict[tuple[int, int], str | None] = {}
 
@@ -26,7 +26,7 @@ class RunAttempts:
     def latest(self, run_id: int) -> int:
         """Return the number of a run's latest attempt. Raises `ApiError`."""
         if run_id not in self._latest:
-            self._latest[run_id] = get_run(self._api, run_id).attempt
+            self._latest[run_id] = get_run(self._client, run_id).attempt
         return self._latest[run_id]
 
     def attempt_at(self, run_id: int, created_at: str | None) -> int | None:
@@ -62,7 +62,7 @@ class RunAttempts:
         """Return when an attempt started. The token could list the run's artifacts, so "not found" means unknown."""
         if (run_id, attempt) not in self._starts:
             try:
-                self._starts[run_id, attempt] = get_attempt(self._api, run_id, attempt).started_at
+                self._starts[run_id, attempt] = get_attempt(self._client, run_id, attempt).started_at
             except NotFound:
                 self._starts[run_id, attempt] = None
         return self._starts[run_id, attempt]

@@ -20,17 +20,17 @@ _MAX_PARALLEL_READS: Final = 2
 """Archives that are read at a time: each may have a table of contents of some 100 MiB in memory."""
 
 RESERVED_API_CALLS: Final = 4
-"""Left for what a flake needs after the downloads: the policy (two calls), the pull request, the label."""
+"""Left for what a flake needs after the downloader: the policy (two calls), the pull request, the label."""
 
 
 class ArtifactCache:
     """Artifacts that were read, by id. Their bytes stay in `folder`, in files named by the id."""
 
     def __init__(
-        self, api: GitHubClient, downloads: ArtifactDownloader, folder: Path, log: Callable[[str], None]
+        self, client: GitHubClient, downloader: ArtifactDownloader, folder: Path, log: Callable[[str], None]
     ) -> None:
-        self._api = api
-        self._downloads = downloads
+        self._client = client
+        self._downloader = downloader
         self._folder = folder
         self._budget = RecordBudget()
         self._reads = BoundedSemaphore(_MAX_PARALLEL_READS)
@@ -55,7 +55,7 @@ class ArtifactCache:
         return self._folder / str(artifact.id)
 
     def _check_rate_limit(self, calls: int) -> None:
-        remaining = self._api.remaining
+        remaining = self._client.remaining
         if remaining is None:
             self._log(f"downloading {calls} artifacts, one API call each")
             return
@@ -71,7 +71,7 @@ class ArtifactCache:
         path = self.path(artifact)
         try:
             with path.open("w+b") as file:
-                download = self._downloads.download(artifact, file)
+                download = self._downloader.download(artifact, file)
         except OSError as error:
             raise NoVerdictError(
                 f"an artifact cannot be stored ({error.strerror}): free some disk space and run again"

@@ -46,11 +46,11 @@ class Collector:
     to be asked for.
     """
 
-    def __init__(self, api: GitHubClient, cache: ArtifactCache, run_id: int, latest_attempt: int | None) -> None:
-        self._api = api
+    def __init__(self, client: GitHubClient, cache: ArtifactCache, run_id: int, latest_attempt: int | None) -> None:
+        self._client = client
         self._cache = cache
         self._run_id = run_id
-        self._attempts = RunAttempts(api, {run_id: latest_attempt} if latest_attempt else {})
+        self._attempts = RunAttempts(client, {run_id: latest_attempt} if latest_attempt else {})
 
     def collect(self, first: ArtifactSelector, rerun: ArtifactSelector) -> CollectedEvidence:
         """Collect both sides. Raises `UsageError`, and `NoVerdictError` if GitHub cannot be asked."""
@@ -85,7 +85,7 @@ class Collector:
         def list_run(run_id: int) -> tuple[Artifact, ...]:
             minimum = min(self._attempts.known_latest(run_id) or 1, 2 if both else 1)
             return list_artifacts(
-                self._api, run_id, lambda listing: self._is_complete(listing, run_id, selectors[run_id], minimum)
+                self._client, run_id, lambda listing: self._is_complete(listing, run_id, selectors[run_id], minimum)
             )
 
         with ThreadPoolExecutor(len(selectors)) as pool:
@@ -151,11 +151,11 @@ class Collector:
         for artifact in listings[run_id]:
             if artifact.id == artifact_id:
                 return artifact
-        artifact_or_fault = get_artifact(self._api, artifact_id)
+        artifact_or_fault = get_artifact(self._client, artifact_id)
         if isinstance(artifact_or_fault, Artifact):
             run_id = artifact_or_fault.run_id or run_id
             if run_id not in listings:  # no input names its run, but its other attempts count too
-                listings[run_id] = list_artifacts(self._api, run_id)
+                listings[run_id] = list_artifacts(self._client, run_id)
             if all(artifact.id != artifact_id for artifact in listings[run_id]):
                 listings[run_id] = (*listings[run_id], artifact_or_fault)
         return artifact_or_fault

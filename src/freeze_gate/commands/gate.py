@@ -79,17 +79,17 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     with (
         GitHubClient(
             event.api_url, event.repository, inputs.token, wait_seconds=inputs.wait_seconds, clock=context.clock
-        ) as api,
-        ArtifactDownloader(api, inputs.max_artifact_bytes) as downloads,
+        ) as client,
+        ArtifactDownloader(client, inputs.max_artifact_bytes) as downloader,
     ):
-        artifacts = ArtifactCache(api, downloads, folder, runner.log)
+        artifacts = ArtifactCache(client, downloader, folder, runner.log)
         return Gate(
             inputs=inputs,
             event=event,
             today=context.now().date(),
-            api=api,
+            client=client,
             artifacts=artifacts,
-            collector=Collector(api, artifacts, event.run_id, event.latest_attempt),
+            collector=Collector(client, artifacts, event.run_id, event.latest_attempt),
             runner=runner,
             report_context=report_context,
             write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, [payload]),

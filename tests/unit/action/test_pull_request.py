@@ -20,7 +20,7 @@ class Scene(NamedTuple):
     """The stand-in, a client, our repository and a fork of it."""
 
     github: Standin
-    api: GitHubClient
+    client: GitHubClient
     home: Repository
     fork: Repository
 
@@ -42,22 +42,22 @@ def scene() -> Iterator[Scene]:
     """Return a repository without pull requests."""
     with Standin() as github:
         home = github.repository()
-        with GitHubClient(github.url, home.full_name, Token(github.token), wait_seconds=0) as api:
-            yield Scene(github, api, home, github.repository("stranger/widgets", fork=True))
+        with GitHubClient(github.url, home.full_name, Token(github.token), wait_seconds=0) as client:
+            yield Scene(github, client, home, github.repository("stranger/widgets", fork=True))
 
 
 def test_the_input_goes_before_the_event(scene: Scene) -> None:
     """And the pull request is looked at."""
     scene.home.add_pull(number=12)
     scene.home.add_pull(number=20)
-    assert find_label_target(scene.api, scene.event(number=12), 20, scene.rerun()) == LabelTarget(20)
-    assert find_label_target(scene.api, scene.event(number=12), None, scene.rerun()) == LabelTarget(12)
+    assert find_label_target(scene.client, scene.event(number=12), 20, scene.rerun()) == LabelTarget(20)
+    assert find_label_target(scene.client, scene.event(number=12), None, scene.rerun()) == LabelTarget(12)
 
 
 def test_the_artifact_s_commit_goes_before_the_event_s(scene: Scene) -> None:
     """What was tested is what the evidence is about."""
     scene.home.add_pull(number=12)
-    found = find_label_target(scene.api, scene.event(number=12), None, scene.rerun(head_sha="e" * 40))
+    found = find_label_target(scene.client, scene.event(number=12), None, scene.rerun(head_sha="e" * 40))
     assert found.number == 12
     assert found.reason_not_labelled
     assert "is not the tested commit" in found.reason_not_labelled
@@ -66,7 +66,7 @@ def test_the_artifact_s_commit_goes_before_the_event_s(scene: Scene) -> None:
 def test_without_an_artifact_the_event_s_commit_counts(scene: Scene) -> None:
     """An older server says nothing of an artifact's run."""
     scene.home.add_pull(number=12)
-    assert find_label_target(scene.api, scene.event(number=12), None, None) == LabelTarget(12)
+    assert find_label_target(scene.client, scene.event(number=12), None, None) == LabelTarget(12)
 
 
 def test_a_fork_is_found_by_its_branch_alone(scene: Scene) -> None:
@@ -75,7 +75,7 @@ def test_a_fork_is_found_by_its_branch_alone(scene: Scene) -> None:
     scene.home.add_pull(number=13)
 
     event = scene.event(fork=True, branch="patch")
-    assert find_label_target(scene.api, event, None, scene.rerun(fork=True)) == LabelTarget(12)
+    assert find_label_target(scene.client, event, None, scene.rerun(fork=True)) == LabelTarget(12)
     assert any("pulls" in call for call in scene.github.asked())
 
 
@@ -83,7 +83,7 @@ def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
     """`owner:branch` names neither of two forks of one owner."""
     other = scene.github.repository("stranger/gadgets", fork=True)
     scene.home.add_pull(number=12, head_repository=other)
-    found = find_label_target(scene.api, scene.event(fork=True, branch="patch"), None, scene.rerun(fork=True))
+    found = find_label_target(scene.client, scene.event(fork=True, branch="patch"), None, scene.rerun(fork=True))
     assert found == LabelTarget(None, "no open pull request of the tested branch has the tested commit as its head")
 
 
@@ -91,7 +91,7 @@ def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
 def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Scene, fork: bool) -> None:
     """Never for a fork: the same commit may be somebody else's head."""
     scene.home.add_pull(number=12)
-    found = find_label_target(scene.api, scene.event(fork=fork), None, scene.rerun(fork=fork))
+    found = find_label_target(scene.client, scene.event(fork=fork), None, scene.rerun(fork=fork))
     assert found.number == (None if fork else 12)
 
 
@@ -104,7 +104,7 @@ def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None,
     event = scene.event()._replace(from_fork=of_event)
     rerun = scene.rerun() if of_event else scene.rerun(head_repository_id=None)
 
-    found = find_label_target(scene.api, event, named, rerun)
+    found = find_label_target(scene.client, event, named, rerun)
 
     assert found.number == named
     assert found.reason_not_labelled
@@ -115,7 +115,7 @@ def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None,
 def test_a_pull_request_whose_fork_is_gone_gets_no_label(scene: Scene, fork: bool) -> None:
     """Its repository can no longer be compared."""
     scene.home.add_pull(number=12, head_deleted=True)
-    found = find_label_target(scene.api, scene.event(number=12), None, scene.rerun(fork=fork))
+    found = find_label_target(scene.client, scene.event(number=12), None, scene.rerun(fork=fork))
     assert found.reason_not_labelled == "the tested code is not from the repository of pull request 12"
 
 
@@ -123,22 +123,22 @@ def test_a_server_that_names_no_repository_means_our_own(scene: Scene) -> None:
     """Unless the event says that the code is a fork's; a fork's pull request is not it."""
     scene.home.add_pull(number=12)
     scene.home.add_pull(number=13, head_repository=scene.fork)
-    assert find_label_target(scene.api, scene.event(), 12, None) == LabelTarget(12)
-    assert find_label_target(scene.api, scene.event(), 13, None).reason_not_labelled
+    assert find_label_target(scene.client, scene.event(), 12, None) == LabelTarget(12)
+    assert find_label_target(scene.client, scene.event(), 13, None).reason_not_labelled
 
 
 @pytest.mark.parametrize(("state", "sha"), [("closed", HEAD), ("open", "e" * 40)])
 def test_what_does_not_fit_is_not_found_by_its_commit(scene: Scene, state: str, sha: str) -> None:
     """Closed, or moved on."""
     scene.home.add_pull(number=12, state=state, head_sha=sha)
-    assert find_label_target(scene.api, scene.event(), None, scene.rerun()).number is None
+    assert find_label_target(scene.client, scene.event(), None, scene.rerun()).number is None
 
 
 def test_two_that_fit_are_none_and_named(scene: Scene) -> None:
     """The input settles it."""
     for number in (12, 20):
         scene.home.add_pull(number=number)
-    found = find_label_target(scene.api, scene.event(), None, scene.rerun())
+    found = find_label_target(scene.client, scene.event(), None, scene.rerun())
     assert found.number is None
     assert (
         found.reason_not_labelled
@@ -163,9 +163,9 @@ def test_what_the_event_says_is_not_about_another_run(
 ) -> None:
     """The server must say itself what that run tested."""
     scene.home.add_pull(number=12)
-    assert find_label_target(scene.api, scene.event(number=12), named, scene.rerun(**said)) == LabelTarget(12)
+    assert find_label_target(scene.client, scene.event(number=12), named, scene.rerun(**said)) == LabelTarget(12)
 
-    found = find_label_target(scene.api, scene.event(number=12), named, scene.rerun(run_id=77, **said))
+    found = find_label_target(scene.client, scene.event(number=12), named, scene.rerun(run_id=77, **said))
 
     assert found.number == 12
     assert found.reason_not_labelled
@@ -181,7 +181,7 @@ def test_another_run_s_pull_request_is_looked_for_by_that_run_s_branch(scene: Sc
     event = scene.event(fork=fork, branch="patch")
     event = event._replace(head=event.head._replace(sha="e" * 40))
 
-    found = find_label_target(scene.api, event, None, scene.rerun(fork=fork, run_id=77, head_branch="other"))
+    found = find_label_target(scene.client, event, None, scene.rerun(fork=fork, run_id=77, head_branch="other"))
 
     assert found == LabelTarget(20)
 
@@ -197,20 +197,20 @@ def test_where_nothing_is_found_it_is_said_where_was_looked(scene: Scene, fork: 
     """An owner of another repository than the tested one leads to nothing."""
     scene.home.add_pull(number=12, head_repository=scene.home if fork else scene.fork)
     event = scene.event(fork=not fork, branch="patch")
-    assert find_label_target(scene.api, event, None, scene.rerun(fork=fork, run_id=77)) == LabelTarget(None, words)
+    assert find_label_target(scene.client, event, None, scene.rerun(fork=fork, run_id=77)) == LabelTarget(None, words)
 
 
 def test_what_the_server_says_of_another_run_is_enough(scene: Scene) -> None:
     """Also where the event is a fork's, and the other run is not."""
     scene.home.add_pull(number=12)
     event = scene.event(fork=True)._replace(commit="e" * 40, head=Head("e" * 40))
-    assert find_label_target(scene.api, event, 12, scene.rerun(run_id=77)) == LabelTarget(12)
+    assert find_label_target(scene.client, event, 12, scene.rerun(run_id=77)) == LabelTarget(12)
 
 
 def test_without_a_commit_nothing_is_asked(scene: Scene) -> None:
     """There is nothing to ask for."""
     event = scene.event()._replace(head=Head())
-    assert find_label_target(scene.api, event, None, None) == LabelTarget(
+    assert find_label_target(scene.client, event, None, None) == LabelTarget(
         None, "GitHub does not say which commit the rerun's run tested"
     )
     assert not scene.github.log
@@ -220,4 +220,4 @@ def test_trouble_is_raised_and_not_taken_for_none(scene: Scene) -> None:
     """The caller says that the call failed."""
     scene.github.fault(Fault("status", status=500))
     with pytest.raises(ApiError):
-        find_label_target(scene.api, scene.event(number=12), None, scene.rerun())
+        find_label_target(scene.client, scene.event(number=12), None, scene.rerun())

@@ -13,9 +13,9 @@ import pytest
 
 from freeze_gate import cli
 from tests.builders.bundle import Capture, make_bundle, make_capture, write_zip
+from tests.builders.pairs import CLASSES, FLAKE, GREEN, MISS
+from tests.builders.policy import make_policy
 from tests.builders.record import make_mapping
-from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
-from tests.integration.test_gate_trouble import policy
 
 
 class Said(NamedTuple):
@@ -117,7 +117,7 @@ def test_expected_ids_that_are_not_there_block(desk: Desk) -> None:
 def test_a_policy_mutes_a_flake(desk: Desk) -> None:
     """`--policy`; `freeze_allowed` stays a request."""
     file = desk.folder / "policy.yml"
-    file.write_bytes(policy())
+    file.write_bytes(make_policy())
     paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
 
     assert desk.run("classify", *paths).code == 1

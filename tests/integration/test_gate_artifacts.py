@@ -16,11 +16,11 @@ from freeze_gate import cli
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import encode_record
 from tests.builders.bundle import Capture, make_bundle, make_capture
+from tests.builders.pairs import DRIFT, FLAKE, MISS
 from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
-from tests.integration.test_gate_classes import DRIFT, FLAKE, MISS
 from tests.standin import Fault, Standin
-from tests.support.gate_job import Job, Outcome
+from tests.support.gate_job import Job, Outcome, override_listing
 from tests.support.verdict_comparison import only_evidence
 
 RERUN = make_capture()
@@ -299,17 +299,10 @@ def test_the_same_evidence_has_the_same_verdict_offline(
         assert only_evidence(said.encode()) == only_evidence(outcome.verdict or b"")
 
 
-def listed_as(job: Job, **facts: Any) -> None:
-    """Let the listing say something else of every artifact."""
-    described = [{**job.github.rest.shapes.artifact(artifact), **facts} for artifact in job.run.artifacts]
-    payload = {"total_count": len(described), "artifacts": described}
-    job.github.fault(Fault("status", "GET", "/artifacts$", status=200, payload=payload))
-
-
 def test_a_server_that_says_nothing_of_the_run_is_enough(job: Job) -> None:
     """Older servers: the records are compared with the run that was asked, the label goes by the event."""
     job.pair(*FLAKE)
-    listed_as(job, workflow_run=None, digest=None)
+    override_listing(job, workflow_run=None, digest=None)
 
     outcome = job.gate()
 
@@ -321,7 +314,7 @@ def test_the_evidence_of_a_fork_that_is_gone_opens_no_ticket(job: Job) -> None:
     """A repository that is not named is not ours."""
     job.pair(*DRIFT)
     origin = {"id": 4242, "repository_id": job.repository.id, "head_repository_id": None, "head_sha": "c" * 40}
-    listed_as(job, workflow_run=origin)
+    override_listing(job, workflow_run=origin)
 
     outcome = job.gate()
 

@@ -4,22 +4,9 @@ import pytest
 
 from freeze_gate.evidence.digest import Sha256
 from tests.builders.bundle import Capture, make_capture
+from tests.builders.pairs import CLASSES, DRIFT, FLAKE, GREEN, MISS, SPLIT
 from tests.builders.record import OTHER_SAMPLE, SAMPLE
 from tests.support.gate_job import Job
-
-MISS = (make_capture(oracle=False), make_capture(oracle=False))
-DRIFT = (make_capture(oracle=False), make_capture(pin=OTHER_SAMPLE))
-FLAKE = (make_capture(oracle=None, transport=False), make_capture())
-SPLIT = (make_capture(oracle=False), make_capture())
-GREEN = (make_capture(), make_capture())
-"""The pairs that these tests are about."""
-
-CLASSES = {
-    "property_miss": (MISS, "both-oracles-failed"),
-    "fixture_drift": (DRIFT, "digests-differ"),
-    "harness_flake": (FLAKE, "transport-fault"),
-    "unclassified": (SPLIT, "split-oracle"),
-}
 
 
 @pytest.mark.parametrize("name", CLASSES)

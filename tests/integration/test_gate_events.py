@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.builders.pairs import CLASSES, DRIFT, FLAKE
+from tests.builders.policy import POLICY_PATH, make_policy
 from tests.builders.record import COMMIT
-from tests.integration.test_gate_artifacts import listed_as
-from tests.integration.test_gate_classes import CLASSES, DRIFT, FLAKE
-from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault, Grant
 from tests.standin.state import Repository
-from tests.support.gate_job import Job, api_calls
+from tests.support.gate_job import Job, api_calls, override_listing
 
 EVENTS = json.loads((Path(__file__).parents[1] / "support" / "webhooks.json").read_text(encoding="utf-8"))["events"]
 HEAD = "c" * 40
@@ -155,7 +154,7 @@ def test_a_fork_that_is_gone_gets_no_label_by_its_commit(job: Job) -> None:
 def of_a_fork_that_is_gone(job: Job) -> None:
     """Let GitHub say of the artifacts that they are another repository's, and not whose."""
     origin = {"id": 4242, "repository_id": job.repository.id, "head_repository_id": None, "head_sha": HEAD}
-    listed_as(job, workflow_run=origin)
+    override_listing(job, workflow_run=origin)
 
 
 def test_a_fork_that_is_gone_gets_no_label_by_the_input(job: Job) -> None:
@@ -163,7 +162,7 @@ def test_a_fork_that_is_gone_gets_no_label_by_the_input(job: Job) -> None:
     workflow_run(job, deleted=True)
     job.pair(*FLAKE)
     of_a_fork_that_is_gone(job)
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
 
     outcome = job.gate(pull_request="12")
 
@@ -195,8 +194,8 @@ def test_the_event_s_pull_request_gets_no_label_for_a_run_that_may_be_another_s(
     job.run = job.repository.add_run(77, head_sha="f" * 40, head_branch="other")
     other = job.repository.add_pull(number=20, head_ref="other", head_sha="f" * 40)
     job.pair(*(side.changed(run={"run_id": 77}) for side in FLAKE))
-    listed_as(job, workflow_run=None, digest=None)
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    override_listing(job, workflow_run=None, digest=None)
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
 
     outcome = job.gate(first_run_id="77", rerun_run_id="77")
 
@@ -241,12 +240,12 @@ def test_a_fork_s_run_labels_no_pull_request_of_another_repository(job: Job) -> 
 def test_the_policy_under_workflow_run_is_the_default_branch_s(job: Job) -> None:
     """A fork's policy mutes nothing, the default branch's does."""
     fork = fork_of(job)
-    fork.add_file(POLICY, policy())
+    fork.add_file(POLICY_PATH, make_policy())
     workflow_run(job)
     job.pair(*FLAKE)
     assert job.gate().outputs["freeze-active"] == "false"
 
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
     outcome = job.gate()
     assert outcome.outputs["freeze-active"] == "true"
     assert outcome.code == 0
@@ -337,7 +336,7 @@ def test_in_a_merge_queue_a_freeze_for_the_pull_request_counts(job: Job) -> None
     """The entry names the pull request, and the queue's ref names it too."""
     merge_group(job)
     job.pair(*FLAKE)
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
 
     assert job.gate().code == 0
 
@@ -348,7 +347,7 @@ def test_a_branch_that_is_called_like_a_queue_s_mutes_nothing(job: Job, name: st
     merge_group(job)
     job.happens(name, event(name))
     job.pair(*FLAKE)
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
 
     outcome = job.gate()
 
@@ -518,7 +517,7 @@ def test_a_label_that_cannot_be_made_is_visible(job: Job) -> None:
 def test_a_freeze_for_one_pull_request_does_not_mute_another_that_claims_its_number(job: Job) -> None:
     """The input may have been read from what the patch left: the number must fit what was tested."""
     job.repository.add_pull(number=20, head_ref="victim", head_sha="f" * 40)
-    job.repository.add_file(POLICY, policy(pull_request=20))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=20))
     fork_of(job)
     workflow_run(job)
     job.pair(*FLAKE)
@@ -528,5 +527,5 @@ def test_a_freeze_for_one_pull_request_does_not_mute_another_that_claims_its_num
     assert outcome.outputs["freeze-active"] == "false"
     assert outcome.code == 1
 
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
     assert job.gate(pull_request="12").code == 0

@@ -13,9 +13,9 @@ import pytest
 
 from freeze_gate.evidence.record import encode_record
 from tests.builders.bundle import make_capture
+from tests.builders.pairs import CLASSES, FLAKE, GREEN, MISS
 from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
-from tests.integration.test_gate_classes import CLASSES, FLAKE, GREEN, MISS
 from tests.standin import Fault
 from tests.support.gate_job import Job
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_gate_classes import FLAKE, MISS
+from tests.builders.pairs import FLAKE, MISS
 from tests.support.gate_job import Job
 
 BAD = [

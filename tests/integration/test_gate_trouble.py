@@ -1,36 +1,15 @@
 """Every call of a drift and of a flake, met by every trouble: no verdict or the right one, and nothing half said."""
 
-import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import pytest
 
-from tests.builders.bundle import make_capture
-from tests.builders.record import SAMPLE
-from tests.integration.test_gate_classes import CLASSES, FLAKE
+from tests.builders.pairs import CLASSES, FLAKE
+from tests.builders.policy import POLICY_PATH, make_policy
 from tests.standin import Fault, Standin
 from tests.support.gate_job import Job, Outcome, api_calls
-
-POLICY = ".github/freeze-gate.yml"
-
-
-def policy(**changes: object) -> bytes:
-    """Return a policy file with one freeze of the sample, active today; JSON is YAML as well."""
-    today = datetime.now(UTC).date()
-    entry = {
-        "fixture_id": "sorted-patch",
-        "fixture_sha256": make_capture(pin=SAMPLE).record.fixture_sha256,
-        "owner": "@octo-org/harness",
-        "reason": "executor lane drops connections",
-        "added": str(today - timedelta(days=3)),
-        "expires": str(today + timedelta(days=3)),
-        "unfreeze_when": "lane upgrade is out",
-        **changes,
-    }
-    return json.dumps({"schema": "freeze-gate/policy/1", "freezes": [entry]}).encode()
 
 
 class Scene(NamedTuple):
@@ -43,7 +22,7 @@ class Scene(NamedTuple):
         """Make it so."""
         job.pair(*CLASSES[self.name][0])
         if self.with_policy:
-            job.repository.add_file(POLICY, policy(fixture_sha256="f" * 64))
+            job.repository.add_file(POLICY_PATH, make_policy(fixture_sha256="f" * 64))
 
 
 SCENES = (Scene("fixture_drift"), Scene("harness_flake"), Scene("harness_flake", with_policy=True))
@@ -224,7 +203,7 @@ def test_round_trips_of_a_flake(job: Job) -> None:
 def test_a_policy_that_cannot_be_read_mutes_nothing(job: Job) -> None:
     """403, and the run says so loudly; the verdict is reached all the same."""
     job.pair(*FLAKE)
-    job.repository.add_file(POLICY, policy())
+    job.repository.add_file(POLICY_PATH, make_policy())
     job.github.fault(Fault("status", "GET", "/contents/", status=403))
 
     outcome = job.gate()
@@ -238,7 +217,7 @@ def test_a_policy_that_cannot_be_read_mutes_nothing(job: Job) -> None:
 def test_an_active_freeze_mutes_and_posts_nothing(job: Job) -> None:
     """Exit 0, `freeze-active`, and no label."""
     job.pair(*FLAKE)
-    job.repository.add_file(POLICY, policy(pull_request=12))
+    job.repository.add_file(POLICY_PATH, make_policy(pull_request=12))
 
     outcome = job.gate()
 
@@ -254,9 +233,9 @@ def test_the_policy_of_the_patch_and_of_its_base_does_not_count(job: Job) -> Non
     job.pair(*FLAKE)
     job.pull.base_ref = "patch-base"
     for branch in ("patch", "patch-base"):
-        job.repository.add_file(POLICY, policy(), branch=branch)
+        job.repository.add_file(POLICY_PATH, make_policy(), branch=branch)
     (job.workspace / ".github").mkdir()
-    (job.workspace / POLICY).write_bytes(policy())
+    (job.workspace / POLICY_PATH).write_bytes(make_policy())
 
     outcome = job.gate()
 

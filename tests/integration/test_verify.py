@@ -10,16 +10,16 @@ import pytest
 
 from freeze_gate import cli
 from tests.builders.bundle import make_bundle, make_capture
+from tests.builders.pairs import CLASSES
+from tests.builders.policy import POLICY_PATH, make_policy
 from tests.builders.record import SAMPLE
-from tests.integration.test_gate_classes import CLASSES
-from tests.integration.test_gate_trouble import POLICY, policy
 from tests.support.gate_job import Job
 
 
 @pytest.fixture
 def verdict(job: Job) -> Path:
     """Return a gate's verdict of two pairs, a flake that a policy knows and a drift."""
-    job.repository.add_file(POLICY, policy())
+    job.repository.add_file(POLICY_PATH, make_policy())
     for place, name in enumerate(("first", "rerun")):
         flake, drift = CLASSES["harness_flake"][0][place], CLASSES["fixture_drift"][0][place]
         job.upload(name, flake, drift.changed(fixture_id="zz"))

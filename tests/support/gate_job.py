@@ -20,7 +20,7 @@ from freeze_gate.github.wait_budget import SYSTEM_CLOCK, Clock
 from freeze_gate.verdict.document_reader import recompute
 from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.record import COMMIT
-from tests.standin import Standin
+from tests.standin import Fault, Standin
 from tests.standin.state import Artifact
 from tests.standin.state import Run as WorkflowRun
 
@@ -213,3 +213,10 @@ def _until(lines: Iterable[str], delimiter: str) -> Iterable[str]:
 def api_calls(github: Standin) -> list[str]:
     """Name what was asked of the API, in order, below the repository: `GET pulls/12`."""
     return [re.sub(r" (?:/[^/]+)*/repos/[^/]+/[^/]+/?", " ", call) for call in github.asked("api")]
+
+
+def override_listing(job: Job, **facts: Any) -> None:
+    """Let the listing say something else of every artifact."""
+    described = [{**job.github.rest.shapes.artifact(artifact), **facts} for artifact in job.run.artifacts]
+    payload = {"total_count": len(described), "artifacts": described}
+    job.github.fault(Fault("status", "GET", "/artifacts$", status=200, payload=payload))

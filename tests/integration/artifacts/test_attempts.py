@@ -3,10 +3,10 @@
 import pytest
 
 from tests.builders.bundle import Capture, make_capture
-from tests.integration.test_gate_events import workflow_run
 from tests.standin import Fault
 from tests.support.attempts import ONE_NAME, PLAIN, TWO_NAMES, dropped, failed, ids, sides, upload
 from tests.support.gate_job import Job, api_calls
+from tests.support.webhook_events import workflow_run
 
 
 def test_the_attempt_in_a_name_must_be_that_of_the_record(job: Job) -> None:

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from tests.builders.bundle import Capture, make_bundle, make_capture
+from tests.builders.policy import POLICY_PATH, make_policy
 from tests.builders.zip import make_zip
-from tests.integration.test_gate_trouble import POLICY, policy
 from tests.support.attempts import (
     BY_ATTEMPT,
     GLOBS,
@@ -288,7 +288,7 @@ def test_a_record_that_another_shard_lacks_is_no_older_attempt(job: Job) -> None
 @pytest.mark.parametrize("first", [make_capture(1), dropped(1)], ids=["green", "frozen"])
 def test_a_shard_without_a_record_cannot_vanish(job: Job, lost: tuple[str, ...], first: Capture) -> None:
     """A7 in a set: neither beside green pairs, nor beside a flake that a freeze mutes."""
-    job.repository.add_file(POLICY, policy())
+    job.repository.add_file(POLICY_PATH, make_policy())
     job.upload("first-0", first)
     job.upload("rerun-0", make_capture(1))
     shard(job, "first", 1)

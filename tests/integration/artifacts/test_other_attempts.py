@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 
 from tests.builders.bundle import Capture, make_capture
+from tests.builders.policy import POLICY_PATH, make_policy
 from tests.builders.record import OTHER_SAMPLE
 from tests.builders.zip import make_zip
-from tests.integration.test_gate_artifacts import listed_as
-from tests.integration.test_gate_trouble import POLICY, policy
 from tests.standin import Fault
 from tests.support.attempts import BY_ATTEMPT, ONE_NAME, TWO_NAMES, dropped, failed, ids, upload
-from tests.support.gate_job import Job, api_calls
+from tests.support.gate_job import Job, api_calls, override_listing
 
 
 @pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
@@ -166,7 +165,7 @@ def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -
     if unknown == "attempts API":
         job.github.fault(Fault("status", "GET", "/attempts/2$", status=404))
     if unknown == "times":
-        listed_as(job, created_at=None)
+        override_listing(job, created_at=None)
 
     assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
 
@@ -258,7 +257,7 @@ def test_other_attempts_that_cannot_be_fetched_leave_no_verdict(job: Job, kind: 
     job.attempts(3)
     for attempt, each in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
         job.upload(f"bundle-{attempt}", each, attempt=attempt)
-    job.repository.add_file(POLICY, policy())
+    job.repository.add_file(POLICY_PATH, make_policy())
     job.github.fault(Fault(kind, host="blob", first=3))
 
     outcome = job.gate(**BY_ATTEMPT)

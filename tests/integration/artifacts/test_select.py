@@ -6,9 +6,8 @@ import pytest
 
 from freeze_gate.evidence.digest import Sha256
 from tests.builders.bundle import make_bundle, make_capture
-from tests.integration.test_gate_artifacts import listed_as
 from tests.support.attempts import BY_ATTEMPT, GLOBS, ONE_NAME, dropped, failed, ids, shard, sides
-from tests.support.gate_job import Job, api_calls
+from tests.support.gate_job import Job, api_calls, override_listing
 
 
 def test_the_rerun_is_the_newer_and_not_the_one_with_the_higher_id(job: Job) -> None:
@@ -369,6 +368,6 @@ def test_a_number_in_a_shard_s_name_is_no_run_s(job: Job) -> None:
             job.upload(
                 f"{side}-10-{shard_of}", make_capture(2, fixture_id=f"s{shard_of}", oracle=shard_of != 1), attempt=2
             )
-    listed_as(job, workflow_run=None, digest=None)
+    override_listing(job, workflow_run=None, digest=None)
 
     assert job.gate(wait_seconds="0", **GLOBS).said == ("property_miss", False, "both-oracles-failed")

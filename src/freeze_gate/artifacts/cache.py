@@ -20,7 +20,7 @@ _MAX_PARALLEL_READS: Final = 2
 """Archives that are read at a time: each may have a table of contents of some 100 MiB in memory."""
 
 RESERVED_API_CALLS: Final = 4
-"""Left for what a flake needs after the downloader: the policy (two calls), the pull request, the label."""
+"""Left for what a flake needs after the downloads: the policy (two calls), the pull request, the label."""
 
 
 class ArtifactCache:

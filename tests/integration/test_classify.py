@@ -83,7 +83,7 @@ def test_green_is_0(desk: Desk) -> None:
 
 
 def test_a_record_without_a_run_is_classified(desk: Desk) -> None:
-    """P25: offline there is no word of GitHub's to compare it with."""
+    """Offline there is no word of GitHub's to compare it with."""
     sides = [side.changed(run=dict.fromkeys(side.record.run._fields)) for side in MISS]
     said = desk.run("classify", desk.zip("first", sides[0]), desk.zip("rerun", sides[1]))
     assert "failure_class=property_miss\n" in said.out

@@ -35,7 +35,7 @@ def with_first(job: Job, payload: bytes, **facts: Any) -> Outcome:
 
 @pytest.mark.parametrize("facts", [{"expired": True}, {"gone": True}], ids=["in the list", "by its status"])
 def test_an_expired_artifact_is_expired(job: Job, facts: dict[str, bool]) -> None:
-    """A2: by the field and by 410, whose message carries a link more."""
+    """The listing says so, or the download answers 410."""
     outcome = with_first(job, make_bundle(FLAKE[0]), **facts)
 
     assert outcome.said == ("unclassified", False, "artifact-expired")
@@ -43,7 +43,7 @@ def test_an_expired_artifact_is_expired(job: Job, facts: dict[str, bool]) -> Non
 
 
 def test_the_token_goes_to_the_api_alone_and_no_secret_is_shown(job: Job) -> None:
-    """A6: the blob host answers 400 if it sees a token."""
+    """The blob host answers 400 if it sees a token."""
     job.pair(*MISS)
 
     outcome = job.gate()
@@ -81,12 +81,12 @@ def test_a_token_of_a_netrc_does_not_replace_ours(job: Job, tmp_path: Path) -> N
     ],
 )
 def test_what_holds_no_record_is_said_to(job: Job, payload: bytes, reason: str) -> None:
-    """A7: as uploaded."""
+    """The artifact arrived as it was uploaded, and holds no record that can be read."""
     assert with_first(job, payload).said == ("unclassified", False, reason)
 
 
 def test_bytes_that_are_not_the_published_ones_are_never_opened(job: Job) -> None:
-    """A7: cut on the way, or replaced; a crafted archive is not even looked into."""
+    """Cut on the way, or replaced; a crafted archive is not even looked into."""
     whole = make_bundle(make_capture())
 
     outcome = with_first(job, b"PK" + os.urandom(100), digest=f"sha256:{Sha256.of(whole)}")
@@ -95,7 +95,7 @@ def test_bytes_that_are_not_the_published_ones_are_never_opened(job: Job) -> Non
 
 
 def test_zero_bytes_are_a_real_pin(job: Job) -> None:
-    """A8, P5: and null beside them is missing."""
+    """A pin of zero bytes is a real one, and null beside it is missing."""
     job.pair(make_capture(pin=b"", oracle=False), make_capture(pin=b"", oracle=False))
     outcome = job.gate()
     assert outcome.said == ("property_miss", False, "both-oracles-failed")
@@ -162,7 +162,7 @@ def bomb() -> bytes:
 def test_a_crafted_archive_is_refused_as_a_whole_and_nothing_is_written(
     job: Job, payload: bytes, reason: str, tmp_path: Path
 ) -> None:
-    """A9: by its id, and nothing is left anywhere but the verdict."""
+    """It is named by its id, and nothing of it is left but the verdict."""
     before = set(tmp_path.parent.rglob("*"))
 
     outcome = with_first(job, payload)
@@ -174,7 +174,7 @@ def test_a_crafted_archive_is_refused_as_a_whole_and_nothing_is_written(
 
 @pytest.mark.parametrize("root", ["", "out/freeze-gate/", "a/b/c/"])
 def test_a_bundle_is_found_at_any_depth(job: Job, root: str) -> None:
-    """A10: one path more in the upload step moves everything deeper."""
+    """One path more in the upload step moves everything deeper."""
     for name, side in zip(("first", "rerun"), MISS, strict=True):
         job.run.add_artifact(name, make_bundle(side, root=root))
 
@@ -182,7 +182,7 @@ def test_a_bundle_is_found_at_any_depth(job: Job, root: str) -> None:
 
 
 def test_pins_that_the_uploader_skipped_are_missing_and_the_hint_says_why(job: Job) -> None:
-    """A11: folders that begin with a dot."""
+    """The uploader skips folders whose name begins with a dot."""
     side = make_capture(oracle=False)
     record = side.record._replace(fixture_path=f".pins/{side.record.fixture_sha256}.json")
 
@@ -193,7 +193,7 @@ def test_pins_that_the_uploader_skipped_are_missing_and_the_hint_says_why(job: J
 
 
 def test_an_unpublished_digest_is_allowed_and_said(job: Job) -> None:
-    """A13: older uploaders and servers publish none."""
+    """Older uploaders and servers publish none."""
     for name, side in zip(("first", "rerun"), FLAKE, strict=True):
         job.upload(name, side, digest=None)
 
@@ -233,7 +233,7 @@ def test_each_try_asks_for_a_fresh_link(job: Job) -> None:
 
 
 def test_converted_line_ends_are_neither_drift_nor_repaired(job: Job) -> None:
-    """P6: the file is not what the record names."""
+    """The file is not what the record names."""
     first = make_capture(pin=b"a\nb\n", oracle=False)
 
     outcome = with_first(job, make_bundle(first._replace(pin=b"a\r\nb\r\n")))

@@ -117,7 +117,7 @@ def shards(*pairs: tuple[Capture, Capture]) -> tuple[list[Capture], list[Capture
 
 
 def test_of_several_pairs_the_worst_decides_and_no_label_is_set(job: Job) -> None:
-    """P14: a flake beside two misses and five green pairs is overall a miss."""
+    """A flake beside two misses and five green pairs is overall a miss."""
     first, rerun = shards(GREEN, MISS, GREEN, FLAKE, GREEN, MISS, GREEN, GREEN)
     job.upload("first", *first)
     job.upload("rerun", *rerun)
@@ -145,7 +145,7 @@ def test_only_flakes_and_greens_ask_for_a_freeze(job: Job) -> None:
 
 
 def test_a_miss_on_a_pull_request_with_the_label_stays_a_miss(job: Job) -> None:
-    """P15: the label is neither added again nor removed nor read as an excuse."""
+    """The label is neither added again nor removed nor read as an excuse."""
     job.repository.set_labels(job.pull.issue, ["freeze-request", "hold"])
     job.pair(*MISS)
 
@@ -157,7 +157,7 @@ def test_a_miss_on_a_pull_request_with_the_label_stays_a_miss(job: Job) -> None:
 
 
 def test_the_same_bytes_judged_twice_do_not_remember(job: Job) -> None:
-    """P16: fail and fail at midnight, fail and pass in the morning."""
+    """Fail and fail at midnight, fail and pass in the morning."""
     job.pair(*MISS)
     assert job.gate().said == ("property_miss", False, "both-oracles-failed")
 
@@ -167,7 +167,7 @@ def test_the_same_bytes_judged_twice_do_not_remember(job: Job) -> None:
 
 
 def test_a_drift_with_a_fault_and_a_split_has_one_ticket(job: Job) -> None:
-    """P17: two completions that differ by one token."""
+    """Two completions that differ by one token."""
     job.pair(make_capture(oracle=False, transport=False), make_capture(pin=OTHER_SAMPLE))
 
     assert job.gate().said == ("fixture_drift", False, "digests-differ")
@@ -189,14 +189,14 @@ def test_a_second_run_updates_the_ticket(job: Job) -> None:
 
 
 def test_a_record_without_a_run_is_no_evidence_for_the_gate(job: Job) -> None:
-    """P25: GitHub's word cannot be compared with nothing."""
+    """GitHub's word cannot be compared with nothing."""
     job.pair(FLAKE[0].changed(run={"run_id": None, "run_attempt": None, "commit": None}), FLAKE[1])
 
     assert job.gate().said == ("unclassified", False, "run-mismatch")
 
 
 def test_an_expected_fixture_that_neither_side_has_blocks(job: Job) -> None:
-    """P26: a fixture that vanished from both sides is not silence."""
+    """A fixture that vanished from both sides is not silence."""
     job.pair(*GREEN)
 
     outcome = job.gate(expected_fixtures="sorted-*\nvanished\n")
@@ -214,7 +214,7 @@ def test_expected_fixtures_that_are_there_change_nothing(job: Job) -> None:
 
 
 def test_the_same_error_body_pinned_twice_is_judged_by_the_oracle(job: Job) -> None:
-    """P18: two failed oracles are a miss; two unknown ones with nothing to blame are undecided."""
+    """Two failed oracles are a miss; two unknown ones with nothing to blame are undecided."""
     job.pair(*(make_capture(pin=b'{"error": "cached"}', oracle=False) for _ in range(2)))
     assert job.gate().said == ("property_miss", False, "both-oracles-failed")
 
@@ -224,7 +224,7 @@ def test_the_same_error_body_pinned_twice_is_judged_by_the_oracle(job: Job) -> N
 
 
 def test_without_a_passing_oracle_a_request_may_be_made_and_is_never_muted(job: Job) -> None:
-    """P20: the order says flake; the summary says that nothing shows that the patch works."""
+    """The order says flake; the summary says that nothing shows that the patch works."""
     job.pair(make_capture(oracle=None, transport=False), make_capture(oracle=None))
 
     outcome = job.gate()
@@ -234,7 +234,7 @@ def test_without_a_passing_oracle_a_request_may_be_made_and_is_never_muted(job: 
 
 
 def test_an_oracle_that_reached_out_forbids_the_freeze_and_excuses_no_miss(job: Job) -> None:
-    """P21: flake checks are about a flake alone."""
+    """Flake checks are about a flake alone."""
     job.pair(FLAKE[0], FLAKE[1].changed(oracle={"egress_attempts": 3}))
     assert job.gate().said == ("unclassified", False, "oracle-egress")
 
@@ -250,7 +250,7 @@ def replay_of(first: Capture) -> Capture:
 
 
 def test_a_replayed_truncated_shows_nothing(job: Job) -> None:
-    """P22: only a cut-off answer was ever checked."""
+    """Only a cut-off answer was ever checked."""
     truncated = make_capture(oracle=None, transport=False).changed(
         transport={"fault": "truncated", "pin_complete": False}
     )
@@ -260,7 +260,7 @@ def test_a_replayed_truncated_shows_nothing(job: Job) -> None:
 
 
 def test_a_lane_dropped_after_a_whole_sample_is_a_flake(job: Job) -> None:
-    """P23: the bytes were whole, the harness dropped the lane."""
+    """The bytes were whole, the harness dropped the lane."""
     job.pair(FLAKE[0], replay_of(FLAKE[0]))
 
     assert job.gate().said == ("harness_flake", True, "transport-fault")

@@ -73,7 +73,7 @@ def test_the_pull_request_of_the_event_is_labelled(job: Job) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_fork_with_a_token_that_can_only_read_gets_its_verdict(job: Job, name: str) -> None:
-    """G1: verdict, summary, a warning with the permission and the recipe; nothing posted; the exit code is the same."""
+    """Verdict, summary, a warning with the permission and the recipe; nothing posted; the exit code is the same."""
     fork_of(job)
     pull_request(job)
     job.pair(*CLASSES[name][0])
@@ -110,7 +110,7 @@ def test_after_a_fork_s_run_its_pull_request_is_found_and_labelled(job: Job, pul
 
 
 def test_after_a_fork_s_run_no_ticket_is_opened(job: Job) -> None:
-    """G13: 40 drifted fixtures from a fork open none."""
+    """40 drifted fixtures from a fork open none."""
     fork_of(job)
     workflow_run(job)
     for name, side in zip(("first", "rerun"), DRIFT, strict=True):
@@ -124,7 +124,7 @@ def test_after_a_fork_s_run_no_ticket_is_opened(job: Job) -> None:
 
 
 def test_forty_drifted_fixtures_open_five_tickets(job: Job) -> None:
-    """G13: the rest are named."""
+    """The other fixtures are named in the summary."""
     for name, side in zip(("first", "rerun"), DRIFT, strict=True):
         job.upload(name, *(side.changed(fixture_id=f"s{number:02}") for number in range(40)))
 
@@ -418,7 +418,7 @@ def test_the_pull_request_s_name_decides_nothing(job: Job) -> None:
 
 
 def test_a_label_that_somebody_adds_meanwhile_stays(job: Job) -> None:
-    """G2: only added."""
+    """The gate adds its label and sends no list of labels."""
     pull_request(job)
     job.pair(*FLAKE)
     job.repository.set_labels(job.pull.issue, ["hold"])
@@ -430,7 +430,7 @@ def test_a_label_that_somebody_adds_meanwhile_stays(job: Job) -> None:
 
 
 def test_disabled_issues_are_a_warning(job: Job) -> None:
-    """G6: the class stays, and 410 is not taken for an expired artifact."""
+    """The class stays, and 410 is not taken for an expired artifact."""
     job.repository.has_issues = False
     job.pair(*DRIFT)
 
@@ -443,7 +443,7 @@ def test_disabled_issues_are_a_warning(job: Job) -> None:
 
 
 def test_a_ticket_without_its_label_is_found_again(job: Job) -> None:
-    """G5: created with `labels: []`; a warning, and no second ticket next time."""
+    """Created with `labels: []`; a warning, and no second ticket next time."""
     job.github.grant(job.github.token, Grant(push=False))
     job.pair(*DRIFT)
     first = job.gate()
@@ -458,7 +458,7 @@ def test_a_ticket_without_its_label_is_found_again(job: Job) -> None:
 
 
 def test_a_ticket_for_a_longer_id_is_another_one(job: Job) -> None:
-    """G3: matched by its marker, not by its title."""
+    """Matched by its marker, not by its title."""
     for fixture_id in ("sample-10", "sample-1"):
         job.run.artifacts.clear()
         job.pair(*(side.changed(fixture_id=fixture_id) for side in DRIFT))
@@ -470,7 +470,7 @@ def test_a_ticket_for_a_longer_id_is_another_one(job: Job) -> None:
 
 @pytest.mark.parametrize("author", ["stranger", "other-bot[bot]", "member", None])
 def test_a_quoted_marker_is_never_obeyed(job: Job, author: str | None) -> None:
-    """G12: the issue of somebody else stays as it is, and ours is opened."""
+    """The issue of somebody else stays as it is, and ours is opened."""
     job.pair(*DRIFT)
     job.gate()
     ours = job.repository.issues.pop(13)
@@ -484,7 +484,7 @@ def test_a_quoted_marker_is_never_obeyed(job: Job, author: str | None) -> None:
 
 
 def test_pull_requests_and_empty_bodies_in_the_listing_do_no_harm(job: Job) -> None:
-    """G9: an issue in the list is a pull request; an issue's body is null."""
+    """An issue in the list is a pull request; an issue's body is null."""
     job.repository.add_issue(body=None, author="github-actions[bot]", labels=["fixture-refresh"])
     job.repository.add_pull(labels=["fixture-refresh"])
     job.pair(*DRIFT)
@@ -493,7 +493,7 @@ def test_pull_requests_and_empty_bodies_in_the_listing_do_no_harm(job: Job) -> N
 
 
 def test_the_labels_are_made_where_there_are_none(job: Job) -> None:
-    """G4: with a repository that has never seen them."""
+    """The repository has neither of the two labels yet."""
     job.pair(*FLAKE)
 
     job.gate(freeze_label="mute me please")
@@ -503,7 +503,7 @@ def test_the_labels_are_made_where_there_are_none(job: Job) -> None:
 
 
 def test_a_label_that_cannot_be_made_is_visible(job: Job) -> None:
-    """G4: 422."""
+    """GitHub answers 422 to the label: the warning says so, and the verdict stands."""
     job.pair(*FLAKE)
     job.github.fault(Fault("status", "POST", "/labels$", status=422))
 

@@ -63,7 +63,7 @@ def assert_ours_alone(job: Job, outcome: Any) -> None:
 @pytest.mark.parametrize("evil", EVIL, ids=repr)
 @pytest.mark.parametrize("field", ["fixture_id", "fixture_path", "run__job", "transport__fault"])
 def test_no_text_of_a_record_becomes_ours(job: Job, field: str, evil: str) -> None:
-    """G7: exactly four lines, no forged output, nothing that the runner or a reader obeys."""
+    """Exactly four lines, no forged output, nothing that the runner or a reader obeys."""
     job.run.add_artifact("first", raw(**{field: evil}))
     job.upload("rerun", make_capture(oracle=False))
 
@@ -128,7 +128,7 @@ def test_no_input_becomes_a_command(job: Job, evil: str) -> None:
 
 @pytest.mark.parametrize("field", ["run__job", "sampler__model", "unknown", "transport__checks"])
 def test_a_value_of_two_megabytes_is_refused_and_the_summary_small(job: Job, field: str) -> None:
-    """G8."""
+    """A value of 2 MB does not make the summary large."""
     job.run.add_artifact("first", raw(**{field: "x" * (2 << 20)}))
     job.upload("rerun", make_capture())
 
@@ -165,7 +165,7 @@ def odd_file(path: Path, kind: str, outside: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "fifo", "folder"])
 def test_an_odd_verdict_file_is_refused_with_a_warning(job: Job, tmp_path: Path, kind: str) -> None:
-    """G11: nothing outside is touched, the step does not hang, the verdict stands."""
+    """Nothing outside is touched, the step does not hang, the verdict stands."""
     outside = tmp_path / "outside"
     outside.write_text("before")
     odd_file(job.workspace / "freeze-gate-verdict.json", kind, outside)
@@ -183,7 +183,7 @@ def test_an_odd_verdict_file_is_refused_with_a_warning(job: Job, tmp_path: Path,
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "fifo"])
 def test_an_odd_folder_of_the_verdict_file_is_refused_with_a_warning(job: Job, tmp_path: Path, kind: str) -> None:
-    """G11: also where a parent leads away."""
+    """The folder is a link, or lies below one."""
     outside = tmp_path / "outside"
     outside.mkdir()
     odd_file(job.workspace / "out", kind, outside)

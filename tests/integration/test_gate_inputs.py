@@ -89,7 +89,7 @@ def test_a_step_outside_of_a_workflow_says_so(job: Job, name: str, value: str) -
 
 
 def test_without_a_summary_file_the_class_is_on_the_log_and_the_exit_code_is_not_0(job: Job) -> None:
-    """G10: nobody could read the four lines."""
+    """Nobody could read the four lines."""
     job.pair(*MISS)
     del job.environ["GITHUB_STEP_SUMMARY"]
 
@@ -103,7 +103,7 @@ def test_without_a_summary_file_the_class_is_on_the_log_and_the_exit_code_is_not
 
 @pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"])
 def test_a_file_that_cannot_be_written_ends_in_3(job: Job, variable: str) -> None:
-    """G10: a folder in its place; nothing is posted on a verdict that nobody reads."""
+    """A folder stands in the place of the file, and nothing is posted."""
     job.pair(*FLAKE)
     Path(job.environ[variable]).mkdir()
 

@@ -229,7 +229,7 @@ def test_an_active_freeze_mutes_and_posts_nothing(job: Job) -> None:
 
 
 def test_the_policy_of_the_patch_and_of_its_base_does_not_count(job: Job) -> None:
-    """G14: only the default branch's file is a reviewer's."""
+    """Only the default branch's file is a reviewer's."""
     job.pair(*FLAKE)
     job.pull.base_ref = "patch-base"
     for branch in ("patch", "patch-base"):

@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "T1-short-body": Case(
+    "short-body": Case(
         (answer(b"fourteen bytes", "Content-Length: 10000"),),
         ok=False,
         fault="truncated",
@@ -48,7 +48,7 @@ CASES = {
         received=14,
         declared=10000,
     ),
-    "T2-whole-gzip": Case(
+    "whole-gzip": Case(
         (sized(GZIP, "Content-Encoding: gzip"),),
         ok=True,
         pinned=gzip.decompress(GZIP),
@@ -56,7 +56,7 @@ CASES = {
         received=len(GZIP),
         declared=len(GZIP),
     ),
-    "T3-cut-gzip-of-matching-length": Case(
+    "cut-gzip-of-matching-length": Case(
         (sized(GZIP[:-40], "Content-Encoding: gzip"),),
         ok=False,
         fault="truncated",
@@ -65,7 +65,7 @@ CASES = {
         received=len(GZIP) - 40,
         declared=len(GZIP) - 40,
     ),
-    "T3-cut-gzip-without-length": Case(
+    "cut-gzip-without-length": Case(
         (answer(GZIP[:-40], "Content-Encoding: gzip"),),
         ok=False,
         fault="truncated",
@@ -73,7 +73,7 @@ CASES = {
         complete=False,
         received=len(GZIP) - 40,
     ),
-    "T3-cut-gzip-in-whole-chunks": Case(
+    "cut-gzip-in-whole-chunks": Case(
         (answer(chunked(GZIP[:60], GZIP[60:-40]), "Content-Encoding: gzip", "Transfer-Encoding: chunked"),),
         ok=False,
         fault="truncated",
@@ -81,7 +81,7 @@ CASES = {
         complete=False,
         received=len(GZIP) - 40,
     ),
-    "T4-busy-twice": Case(
+    "busy-twice": Case(
         (sized(b"busy", status="503 Busy"), sized(b"busy", status="503 Busy"), sized(b"sample")),
         ok=True,
         pinned=b"sample",
@@ -90,8 +90,8 @@ CASES = {
         declared=6,
         retries=2,
     ),
-    "T5-silence": Case((Answer((), HOLD),), ok=False, fault="timeout", status=None),
-    "T6-error-event": Case(
+    "silence": Case((Answer((), HOLD),), ok=False, fault="timeout", status=None),
+    "error-event": Case(
         (answer([*EVENTS, *ERROR], STREAM),),
         ok=False,
         fault="stream_error",
@@ -99,10 +99,8 @@ CASES = {
         complete=False,
         received=len(b"".join([*EVENTS, *ERROR])),
     ),
-    "T7-no-end-marker": Case(
-        (answer(EVENTS, STREAM),), ok=True, pinned=b"".join(EVENTS), received=len(b"".join(EVENTS))
-    ),
-    "T7-declared-end-marker-is-missing": Case(
+    "no-end-marker": Case((answer(EVENTS, STREAM),), ok=True, pinned=b"".join(EVENTS), received=len(b"".join(EVENTS))),
+    "declared-end-marker-is-missing": Case(
         (answer(EVENTS, STREAM),),
         ok=False,
         fault="length_check",
@@ -111,19 +109,17 @@ CASES = {
         received=len(b"".join(EVENTS)),
         checks={"ends_with": "data: [DONE]\n\n"},
     ),
-    "T8-empty": Case((sized(b""),), ok=True, pinned=b"", complete=True, received=0, declared=0),
-    "T8-no-content": Case(
+    "empty": Case((sized(b""),), ok=True, pinned=b"", complete=True, received=0, declared=0),
+    "no-content": Case(
         (answer(b"", status="204 No Content"),), ok=True, status=204, pinned=b"", complete=True, received=0
     ),
-    "T9-overloaded": Case(
-        (sized(b'{"error": 1}', status="529 Overloaded"),), ok=False, fault="http_status", status=529
-    ),
-    "T9-html": Case((sized(PAGE, status="503 Service Unavailable"),), ok=False, fault="http_status", status=503),
-    "T9-rate-limit": Case((sized(b"{}", status="429 Slow Down"),), ok=False, fault="http_status", status=429),
-    "T10-bad-request": Case((sized(b"{}", status="400 Bad Request"),), ok=None, status=400),
-    "T10-unauthorized": Case((sized(b"{}", status="401 Unauthorized"),), ok=None, status=401),
-    "T10-not-found": Case((sized(b"{}", status="404 Not Found"),), ok=None, status=404),
-    "T11-reset-before-headers": Case(
+    "overloaded": Case((sized(b'{"error": 1}', status="529 Overloaded"),), ok=False, fault="http_status", status=529),
+    "html": Case((sized(PAGE, status="503 Service Unavailable"),), ok=False, fault="http_status", status=503),
+    "rate-limit": Case((sized(b"{}", status="429 Slow Down"),), ok=False, fault="http_status", status=429),
+    "bad-request": Case((sized(b"{}", status="400 Bad Request"),), ok=None, status=400),
+    "unauthorized": Case((sized(b"{}", status="401 Unauthorized"),), ok=None, status=401),
+    "not-found": Case((sized(b"{}", status="404 Not Found"),), ok=None, status=404),
+    "reset-before-headers": Case(
         (Answer((), RESET), sized(b"sample")),
         ok=True,
         pinned=b"sample",
@@ -132,7 +128,7 @@ CASES = {
         declared=6,
         retries=1,
     ),
-    "T12-cut-chunk": Case(
+    "cut-chunk": Case(
         (answer(b"400\r\nfive!", "Transfer-Encoding: chunked"),),
         ok=False,
         fault="truncated",
@@ -140,7 +136,7 @@ CASES = {
         complete=False,
         received=5,
     ),
-    "T12-no-last-chunk": Case(
+    "no-last-chunk": Case(
         (answer(b"5\r\nfive!\r\n", "Transfer-Encoding: chunked"),),
         ok=False,
         fault="truncated",
@@ -148,7 +144,7 @@ CASES = {
         complete=False,
         received=5,
     ),
-    "T13-a-page-by-a-proxy": Case(
+    "a-page-by-a-proxy": Case(
         (sized(PAGE, "Content-Type: text/html"),),
         ok=True,
         pinned=PAGE,
@@ -156,7 +152,7 @@ CASES = {
         received=len(PAGE),
         declared=len(PAGE),
     ),
-    "T14-one-byte-too-few": Case(
+    "one-byte-too-few": Case(
         (sized(b"x" * 99),),
         ok=False,
         fault="length_check",
@@ -166,7 +162,7 @@ CASES = {
         declared=99,
         checks={"min_bytes": 100},
     ),
-    "T14-one-byte-too-many": Case(
+    "one-byte-too-many": Case(
         (sized(b"x" * 101),),
         ok=False,
         fault="length_check",

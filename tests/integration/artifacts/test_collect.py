@@ -26,7 +26,7 @@ from tests.support.gate_job import Job, api_calls
 
 @pytest.mark.parametrize("count", [131, 1000])
 def test_the_wanted_ones_are_found_among_many(job: Job, count: int) -> None:
-    """A3: on the last page."""
+    """They stand on the last page of the listing."""
     payload = make_bundle(make_capture())
     job.pair(failed(1), failed(1))
     for number in range(count - 2):
@@ -39,7 +39,7 @@ def test_the_wanted_ones_are_found_among_many(job: Job, count: int) -> None:
 
 
 def test_a_listing_that_lags_is_asked_again(job: Job) -> None:
-    """A4: empty, and two seconds later there."""
+    """The first listing is empty; two seconds later the artifacts are there."""
     job.pair(failed(1), failed(1))
     for artifact in job.run.artifacts:
         artifact.listed_after = 1
@@ -287,7 +287,7 @@ def test_a_record_that_another_shard_lacks_is_no_older_attempt(job: Job) -> None
 @pytest.mark.parametrize("lost", [("first", "rerun"), ("first",), ("rerun",)], ids="+".join)
 @pytest.mark.parametrize("first", [make_capture(1), dropped(1)], ids=["green", "frozen"])
 def test_a_shard_without_a_record_cannot_vanish(job: Job, lost: tuple[str, ...], first: Capture) -> None:
-    """A7 in a set: neither beside green pairs, nor beside a flake that a freeze mutes."""
+    """Neither beside green pairs, nor beside a flake that a freeze mutes."""
     job.repository.add_file(POLICY_PATH, make_policy())
     job.upload("first-0", first)
     job.upload("rerun-0", make_capture(1))

@@ -15,7 +15,7 @@ from tests.support.gate_job import Job, api_calls, override_listing
 
 @pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
 def test_a_fail_of_an_earlier_attempt_cannot_be_rerun_away(job: Job, inputs: dict[str, str]) -> None:
-    """P24: attempts 2 and 3 would be a flake."""
+    """Attempts 2 and 3 would be a flake."""
     job.attempts(3)
     for each in (failed(1), dropped(2), make_capture(3)):
         attempt = each.record.run.run_attempt or 0
@@ -112,7 +112,7 @@ def test_an_id_of_a_run_that_was_not_named_brings_that_run_s_attempts(job: Job) 
 def test_whatever_its_name_a_fail_of_the_attempt_before_is_found(
     job: Job, earlier: list[str], first: str, rerun: str, named: str
 ) -> None:
-    """P24: names that a workflow makes of the attempt's number, and shards whose merge was cancelled."""
+    """Names that a workflow makes of the attempt's number, and shards whose merge was cancelled."""
     job.attempts(2)
     for name in earlier:
         job.upload(name, failed(1), attempt=1)
@@ -147,7 +147,7 @@ def test_shards_of_one_attempt_are_no_attempts_of_each_other(job: Job) -> None:
     ids=["free names", "two numbers", "padded", "case"],
 )
 def test_a_name_that_hides_its_attempt_hides_no_fail(job: Job, earlier: str, first: str, rerun: str) -> None:
-    """P24: where an attempt left nothing under a name that tells, all that it left is looked at before a flake."""
+    """Where an attempt left nothing under a name that tells, all that it left is looked at before a flake."""
     job.attempts(2)
     job.upload(earlier, failed(1), attempt=1)
     job.run.add_artifact("coverage", b"no zip", created_at="2026-11-29T08:12:00Z")
@@ -185,7 +185,7 @@ def test_a_telling_name_without_evidence_tells_nothing(job: Job) -> None:
     "names", [("first-1", "rerun-1", "rerun-2"), ("ab", "cd", "ef")], ids=["numbers", "free names"]
 )
 def test_a_fail_beside_a_first_run_that_was_not_run_again_is_found(job: Job, names: tuple[str, str, str]) -> None:
-    """P24: the first job ran in attempt 1 alone, the rerun's job failed there, and passed in attempt 2."""
+    """The first job ran in attempt 1 alone, the rerun's job failed there, and passed in attempt 2."""
     job.attempts(2)
     first = job.upload(names[0], dropped(1), attempt=1)
     job.upload(names[1], failed(1), attempt=1)

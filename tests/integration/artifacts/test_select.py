@@ -11,7 +11,7 @@ from tests.support.gate_job import Job, api_calls, override_listing
 
 
 def test_the_rerun_is_the_newer_and_not_the_one_with_the_higher_id(job: Job) -> None:
-    """A1: ids are in no order."""
+    """The ids of artifacts are in no order."""
     job.run.attempts = ["2026-11-29T08:30:00Z", "2026-11-29T08:45:00Z"]
     job.environ["GITHUB_RUN_ATTEMPT"] = "2"
     old = job.upload("bundle", dropped(1), attempt=1, id=10338854604, created_at="2026-11-29T08:38:00Z")
@@ -37,7 +37,7 @@ def test_with_one_attempt_the_rerun_is_missing_and_the_button_named(job: Job, in
 
 
 def test_where_only_the_second_attempt_is_left_the_name_is_to_blame(job: Job) -> None:
-    """A5: the hint is to put `{attempt}` into the name or to use a separate run."""
+    """The hint is to put `{attempt}` into the name or to use a separate run."""
     job.attempts(2)
     job.upload("bundle", make_capture(2))
 
@@ -62,7 +62,7 @@ def test_where_only_the_first_attempt_is_left_the_second_left_nothing(job: Job) 
 
 
 def test_a_retried_upload_of_the_same_bytes_is_one_artifact(job: Job) -> None:
-    """A12: equal published digests count as one."""
+    """Equal published digests count as one."""
     job.attempts(2)
     payload = make_bundle(make_capture(1, oracle=None, transport=False))
     for minute in ("10", "11"):
@@ -75,7 +75,7 @@ def test_a_retried_upload_of_the_same_bytes_is_one_artifact(job: Job) -> None:
 @pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_two_different_artifacts_of_one_attempt_are_ambiguous(job: Job, inputs: dict[str, str], attempt: int) -> None:
-    """A12: nothing says which is meant, on whichever side."""
+    """Nothing says which of the two is meant, on either side."""
     job.attempts(2)
     for each in (1, 2, attempt):
         name = "bundle" if inputs is ONE_NAME else f"bundle-{each}"

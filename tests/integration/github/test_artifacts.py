@@ -19,7 +19,7 @@ def run(github: Standin) -> Run:
 
 @pytest.mark.parametrize(("count", "calls"), [(0, 1), (1, 1), (100, 1), (101, 2), (131, 2), (1000, 10)])
 def test_a_listing_is_read_to_its_last_page(count: int, calls: int, run: Run, client: GitHubClient) -> None:
-    """A3: of 131 artifacts, and of 1,000, the last one is found; a call fetches a hundred."""
+    """Of 131 artifacts, and of 1,000, the last one is found; a call fetches a hundred."""
     for index in range(count):
         run.add_artifact(f"part-{index}", b"zip")
     found = list_artifacts(client, 4242, is_complete=lambda _found: True)
@@ -48,7 +48,7 @@ def test_an_artifact_is_described_by_what_github_says_of_it(run: Run, client: Gi
 
 
 def test_newest_is_by_time_and_never_by_id(run: Run, client: GitHubClient) -> None:
-    """A1: the artifact that was created later comes first, although its id is lower."""
+    """The artifact that was created later comes first, although its id is lower."""
     run.add_artifact("evidence", b"1", id=10_338_854_604, created_at="2026-11-29T08:38:00Z")
     run.add_artifact("evidence", b"2", id=10_338_734_845, created_at="2026-11-29T08:49:00Z")
     assert [artifact.id for artifact in list_artifacts(client, 4242)] == [10_338_734_845, 10_338_854_604]
@@ -78,19 +78,19 @@ def test_a_name_that_no_input_can_be_is_left_out(name: str, run: Run, client: Gi
 
 
 def test_an_old_uploader_publishes_no_digest(run: Run, client: GitHubClient) -> None:
-    """A13: a digest of null is "not said"."""
+    """A digest of null is "not said"."""
     run.add_artifact("evidence", b"zip", digest=None)
     assert list_artifacts(client, 4242)[0].digest is None
 
 
 def test_an_expired_artifact_is_known_by_its_field(run: Run, client: GitHubClient) -> None:
-    """A2: it is still listed, and marked."""
+    """It is still listed, and marked."""
     run.add_artifact("evidence", b"zip", expired=True)
     assert list_artifacts(client, 4242)[0].expired
 
 
 def test_an_empty_listing_is_asked_again(run: Run, client: GitHubClient, pretended: Pretended) -> None:
-    """A4: what was uploaded a moment ago appears at the second look."""
+    """What was uploaded a moment ago appears at the second look."""
     run.add_artifact("evidence", b"zip", listed_after=1)
     assert len(list_artifacts(client, 4242)) == 1
     assert (client.calls, pretended.slept) == (2, [LISTING_RETRY_DELAYS[0]])

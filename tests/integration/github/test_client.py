@@ -164,7 +164,7 @@ def test_a_rate_limited_creation_is_sent_again(github: Standin, client: GitHubCl
 
 
 def test_a_missing_permission_is_told_apart_from_a_limit(github: Standin, pretended: Pretended) -> None:
-    """G1: a 403 without quota trouble is not waited for; the sentence names the permission and the fork recipe."""
+    """A 403 without quota trouble is not waited for; the sentence names the permission and the fork recipe."""
     token = github.grant("ghs_reader", Grant(issues="read", pull_requests="read"))
     with (
         GitHubClient(github.url, REPOSITORY, Token(token), clock=pretended.clock) as client,

@@ -29,7 +29,7 @@ def test_a_file_is_read_byte_for_byte_in_one_call(repository: Repository, client
 
 
 def test_the_default_branch_counts(repository: Repository, client: GitHubClient) -> None:
-    """G14: a policy on another branch, the patch's own or its base, is not read."""
+    """A policy on another branch, the patch's own or its base, is not read."""
     repository.default_branch = "trunk"
     repository.add_file("README.md", b"trunk")
     repository.add_file(PATH, TEXT, branch="main")

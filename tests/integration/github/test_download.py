@@ -54,7 +54,7 @@ def listed(client: GitHubClient) -> Artifact:
 def test_the_bytes_arrive_and_the_token_goes_nowhere_else(
     run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A6: the blob host would answer 400 to a token; no log holds the token or the signed link."""
+    """The blob host would answer 400 to a token; no log holds the token or the signed link."""
     caplog.set_level(logging.INFO)
     run.add_artifact("evidence", BYTES)
     into = io.BytesIO()
@@ -267,7 +267,7 @@ def test_a_token_that_may_list_may_not_be_one_that_may_download(github: Standin,
 def test_an_expired_artifact_is_a_finding_by_field_and_by_status(
     run: Run, client: GitHubClient, downloader: ArtifactDownloader
 ) -> None:
-    """A2: the field spares the call; the status 410 says the same; the text of the answer plays no part."""
+    """The field spares the call; the status 410 says the same; the text of the answer plays no part."""
     stored = run.add_artifact("evidence", BYTES, expired=True)
     by_field = downloader.download(listed(client), io.BytesIO())
     calls = client.calls
@@ -338,7 +338,7 @@ def test_bytes_that_do_not_match_the_published_digest_are_a_finding(
 def test_an_artifact_without_a_digest_is_allowed(
     run: Run, client: GitHubClient, downloader: ArtifactDownloader
 ) -> None:
-    """A13: an old uploader publishes none."""
+    """An old uploader publishes none."""
     run.add_artifact("evidence", BYTES, digest=None)
     assert downloader.download(listed(client), io.BytesIO()).fault is None
 

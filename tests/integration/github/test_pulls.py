@@ -69,7 +69,7 @@ def test_all_pull_requests_of_a_branch_are_listed(repository: Repository, client
 
 
 def test_the_label_is_created_where_the_repository_has_none(repository: Repository, client: GitHubClient) -> None:
-    """G4: adding creates it, in the colour that GitHub gives; one call."""
+    """Adding creates it, in the colour that GitHub gives; one call."""
     repository.add_pull(number=7)
     add_label(client, 7, "freeze-request")
     label = repository.labels["freeze-request"]
@@ -87,7 +87,7 @@ def test_a_label_that_is_there_in_another_case_will_do(repository: Repository, c
 
 
 def test_labels_of_others_stay(github: Standin, repository: Repository, client: GitHubClient) -> None:
-    """G2: two writers at the same moment; both labels are there in the end."""
+    """Two writers at the same moment; both labels are there in the end."""
     repository.add_pull(number=7, labels=["bug"])
     github.fault(Fault("meet", method="POST", pattern="labels$", parties=2))
     writers = [threading.Thread(target=add_label, args=(client, 7, "freeze-request"))]
@@ -126,7 +126,7 @@ def test_the_hundred_and_first_label_is_said(repository: Repository, client: Git
 
 
 def test_a_label_that_was_dropped_is_an_error(github: Standin, repository: Repository, client: GitHubClient) -> None:
-    """G4: success is what the answer shows, not its status."""
+    """Success is what the answer shows, not its status."""
     repository.add_pull(number=7)
     github.fault(Fault("status", method="POST", status=200, payload=[{"name": "hold"}]))
     with pytest.raises(ApiError, match="did not set it"):

@@ -93,7 +93,7 @@ def test_the_lookups_are_shared_by_all_tickets(repository: Repository, refresh_t
 def test_a_ticket_is_matched_by_its_marker_and_not_by_its_title(
     repository: Repository, refresh_tickets: RefreshTickets
 ) -> None:
-    """G3: the ticket for `sample-10` is not the one for `sample-1`."""
+    """The ticket for `sample-10` is not the one for `sample-1`."""
     publish(refresh_tickets, ticket("sample-10"))
     assert publish(refresh_tickets, ticket("sample-1")) == [("created", 2)]
     assert len(of_ours(repository)) == 2
@@ -118,7 +118,7 @@ def test_an_issue_that_is_not_ours_is_neither_edited_nor_obeyed(
     repository: Repository,
     refresh_tickets: RefreshTickets,
 ) -> None:
-    """G9, G12: a stranger's, another bot's or a member's issue with our marker, or one that only quotes it."""
+    """A stranger's, another bot's or a member's issue with our marker, or one that only quotes it."""
     state = "closed" if state_reason else "open"
     repository.add_issue("Theirs", body, author=author, labels=[LABEL], state=state, state_reason=state_reason)
     assert publish(refresh_tickets, ticket()) == [("created", 2)]
@@ -126,7 +126,7 @@ def test_an_issue_that_is_not_ours_is_neither_edited_nor_obeyed(
 
 
 def test_pull_requests_in_the_listing_are_skipped(repository: Repository, refresh_tickets: RefreshTickets) -> None:
-    """G9: the listing of issues holds pull requests, ours among them."""
+    """The listing of issues holds pull requests, ours among them."""
     pull = repository.add_pull(author=US, labels=[LABEL])
     pull.issue.body = "<!-- ticket sample-1 -->\n"
     assert publish(refresh_tickets, ticket()) == [("created", 2)]
@@ -158,7 +158,7 @@ def test_a_ticket_is_found_while_the_label_filter_lags(repository: Repository, r
 def test_a_ticket_without_its_label_is_found_again(
     github: Standin, repository: Repository, pretended: Pretended
 ) -> None:
-    """G5: a token that may not push gets no label, and the answer to the creation is 201 all the same."""
+    """A token that may not push gets no label, and the answer to the creation is 201 all the same."""
     token = github.grant("ghs_nopush", Grant(push=False))
     with GitHubClient(github.url, "octo-org/widgets", Token(token), clock=pretended.clock) as client:
         refresh_tickets = RefreshTickets(client, US, LABEL)
@@ -426,7 +426,7 @@ def test_trouble_at_any_call_is_reported_and_never_raised(  # noqa: PLR0917 - th
 
 
 def test_disabled_issues_are_said(github: Standin, repository: Repository, refresh_tickets: RefreshTickets) -> None:
-    """G6: 410 on creating: a warning, no expired artifact, and the other tickets are not tried."""
+    """410 on creating: a warning, no expired artifact, and the other tickets are not tried."""
     repository.has_issues = False
     result = refresh_tickets.publish([ticket("a"), ticket("b")])
     assert [each.outcome for each in result] == ["failed", "failed"]

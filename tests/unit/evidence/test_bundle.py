@@ -53,7 +53,7 @@ def test_a_record_is_shown_with_its_pin(kept) -> None:  # type: ignore[no-untype
 
 @pytest.mark.parametrize("root", ["", "freeze-gate/", "a/b/c/d/", "records/", "x/fixtures/"])
 def test_a_bundle_may_stand_at_any_depth(tmp_path: Path, root: str) -> None:
-    """A10: one path more in the upload step puts everything one folder deeper."""
+    """One path more in the upload step puts everything one folder deeper."""
     for path in (
         write_zip(tmp_path / "b.zip", make_files(make_mapping()), root),
         write_files(tmp_path / "b" / root, make_files(make_mapping())) and tmp_path / "b",
@@ -78,7 +78,7 @@ def test_several_bundles_side_by_side_keep_their_pins_apart(tmp_path: Path) -> N
 
 
 def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    """A8, P5."""
+    """Zero bytes are a real pin; no bytes are missing."""
     sides = shown(
         kept(make_files(make_mapping("empty", b""), make_mapping("none", None, oracle_passed=None), pins=(b"",)))
     )
@@ -91,7 +91,7 @@ def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[n
     "content", [b"", b"{}", b"[1", b"\xff", b"x" * (70 << 10), b'{"schema": "freeze-gate/record/1"}']
 )
 def test_an_unreadable_record_counts_under_its_file_name(kept, content: bytes) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    """P10: it vanishes nowhere, and its neighbours are read."""
+    """It vanishes nowhere, and its neighbours are read."""
     sides = shown(kept({**make_files(make_mapping()), "records/odd.json": content}))
     assert sides["odd"].record is None
     assert sides["odd"].fault

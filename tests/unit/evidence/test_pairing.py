@@ -48,7 +48,7 @@ def told(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]
 
 
 def test_records_are_paired_by_their_id_and_in_order() -> None:
-    """P14: one pair for each."""
+    """Each fixture id has one pair."""
     assert told(build_pairs(shown("b", "a", "C"), shown("a", "C", "b"))) == [(name, [], []) for name in ("C", "a", "b")]
 
 
@@ -62,7 +62,7 @@ def test_an_id_that_one_side_lacks_is_a_pair() -> None:
 
 
 def test_two_empty_runs_are_a_pair_too() -> None:
-    """A7: an empty zip is no green run."""
+    """An empty zip is no green run."""
     assert told(build_pairs(shown(), shown())) == [(None, ["record-missing"], ["record-missing"])]
 
 
@@ -79,7 +79,7 @@ def test_two_empty_runs_are_a_pair_too() -> None:
     ],
 )
 def test_an_expected_id_that_neither_side_has_is_a_pair(expected: list[str], missing: list[str]) -> None:
-    """P26: an id, or a glob that nothing matches, in its place in the order."""
+    """An id, or a glob that nothing matches, in its place in the order."""
     pairs = told(build_pairs(shown("a"), shown("a", "b"), expected))
     assert [name for name, first, rerun in pairs if first == rerun == ["record-missing"]] == missing
     assert [name for name, *_ in pairs] == sorted({"a", "b", *missing})
@@ -121,7 +121,7 @@ def test_a_broken_shard_cannot_vanish() -> None:
 
 
 def test_equal_bytes_count_as_one_record() -> None:
-    """A12: a merged artifact beside its parts."""
+    """A merged artifact beside its parts."""
     assert only(at(ONE), at(OTHER)) == at(ONE)
     twice = merge_sources([reading(ONE, ("a", at(ONE)), ("b", at(ONE, "b")), ("a", at(ONE)))])
     assert dict(twice.sides) == {"a": at(ONE), "b": at(ONE, "b")}

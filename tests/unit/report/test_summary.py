@@ -77,7 +77,7 @@ def test_a_muted_flake_is_not_said_to_stay_red() -> None:
 
 
 def test_without_a_passing_oracle_the_summary_says_that_nothing_shows_that_the_patch_works() -> None:
-    """P20: a request may be made, and a freeze would not mute."""
+    """A request may be made, and a freeze would not mute."""
     words = plain_words(said(make_case(UNPROVEN)))
     assert "freeze_allowed=true only asks for a freeze" in words
     assert "nothing shows that the patch works" in words
@@ -94,7 +94,7 @@ def _several() -> tuple[Pair, ...]:
 
 
 def test_every_pair_that_is_not_green_has_its_row_worst_first() -> None:
-    """P14: the miss decides, each red pair shows its four values, the green one is counted."""
+    """The miss decides, each red pair shows its four values, the green one is counted."""
     page = said(make_case(*_several()))
     rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| `[b-e]` \|", line)]
     assert [row[0] for row in rows] == ["| `d`", "| `b`", "| `e`", "| `c`"]
@@ -131,7 +131,7 @@ def test_observation_only_is_said_where_it_hides_a_block() -> None:
 
 
 def test_all_attempts_are_listed() -> None:
-    """P24: a fail of another attempt forbids the freeze, and the attempt that recorded it can be opened from here."""
+    """A fail of another attempt forbids the freeze, and the attempt that recorded it can be opened from here."""
     pinned = Pair("sorted-patch", make_side(2, oracle=None, transport=False), make_side(3))
     lost = Side(Source("freeze-gate-0", run_id=4242, fault=CheckFailure("artifact-expired", "it expired")))
     page = said(
@@ -205,7 +205,7 @@ def _poisoned(text: str, more: str) -> Case:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile(), hostile(), st.integers(0, 3))
 def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str, deciding: int) -> None:
-    """G7: four lines in their block, our own links, our own table, and no image, HTML, mention or reference."""
+    """Four lines in their block, our own links, our own table, and no image, HTML, mention or reference."""
     given_case = _poisoned(text, more)
     result = evaluate(given_case)
     if result.verdicts[deciding].reason != "green":
@@ -224,7 +224,7 @@ def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str, d
 
 
 def test_two_megabytes_in_every_field_make_a_small_page() -> None:
-    """G8: whatever the input, the page and its section "Posted" stay under 900 KiB."""
+    """Whatever the input, the page and its section "Posted" stay under 900 KiB."""
     huge = "<@#`|" * 400_000
     given_case = _poisoned(huge, huge)
     page = render_summary(given_case, evaluate(given_case), CONTEXT._replace(notes=(huge,) * 1000))

@@ -77,7 +77,7 @@ def _facts(record: Record) -> tuple[bool | None, str | None, int | None, int | N
 BUSY = sized(b'{"error": {"message": "busy"}}', JSON, SOON, status="503 Busy")
 
 
-def test_t4_retries_that_the_openai_sdk_hides_are_counted(tmp_path: Path) -> None:
+def test_retries_that_the_openai_sdk_hides_are_counted(tmp_path: Path) -> None:
     """Two answers of 503 that the SDK never tells of are two retries of one call that held."""
     recorder = capture(tmp_path)
     with ExactServer(BUSY, BUSY, sized(COMPLETION, JSON)) as server, _openai(server, recorder) as client:
@@ -91,7 +91,7 @@ def test_t4_retries_that_the_openai_sdk_hides_are_counted(tmp_path: Path) -> Non
     assert record.sampler.model == "small-1"
 
 
-def test_t4_retries_that_the_anthropic_sdk_hides_are_counted(tmp_path: Path) -> None:
+def test_retries_that_the_anthropic_sdk_hides_are_counted(tmp_path: Path) -> None:
     """An overloaded sampler that answers at the second attempt has held, with one retry."""
     recorder = capture(tmp_path)
     overloaded = sized(b'{"type": "error", "error": {"type": "overloaded_error"}}', JSON, SOON, status="529 Overloaded")
@@ -104,7 +104,7 @@ def test_t4_retries_that_the_anthropic_sdk_hides_are_counted(tmp_path: Path) -> 
     assert pinned_in(bundle(tmp_path), record) == body == MESSAGE
 
 
-def test_t9_an_sdk_that_gives_up_leaves_the_fault_and_no_pin(tmp_path: Path) -> None:
+def test_an_sdk_that_gives_up_leaves_the_fault_and_no_pin(tmp_path: Path) -> None:
     """Three times 503: one call that failed, with two retries; an error body is no sample."""
     with (
         ExactServer(BUSY) as server,
@@ -117,7 +117,7 @@ def test_t9_an_sdk_that_gives_up_leaves_the_fault_and_no_pin(tmp_path: Path) -> 
     assert record.fixture_sha256 is None
 
 
-def test_t10_a_refusal_is_no_fault(tmp_path: Path) -> None:
+def test_a_refusal_is_no_fault(tmp_path: Path) -> None:
     """401 says something about the key, not about the harness."""
     refusal = sized(b'{"error": {"message": "no"}}', JSON, status="401 Unauthorized")
     with (
@@ -129,7 +129,7 @@ def test_t10_a_refusal_is_no_fault(tmp_path: Path) -> None:
     assert _facts(record_in(bundle(tmp_path))) == (None, None, 401, 0)
 
 
-def test_t11_a_reset_before_the_answer_is_one_hidden_retry(tmp_path: Path) -> None:
+def test_a_reset_before_the_answer_is_one_hidden_retry(tmp_path: Path) -> None:
     """The SDK tries again after a reset; the record counts it."""
     recorder = capture(tmp_path)
     with ExactServer(Answer((), RESET), sized(COMPLETION, JSON)) as server, _openai(server, recorder) as client:
@@ -139,7 +139,7 @@ def test_t11_a_reset_before_the_answer_is_one_hidden_retry(tmp_path: Path) -> No
     assert record.transport.pin_complete is True, "the pinned text was taken out of a body that arrived whole"
 
 
-def test_t1_a_short_answer_that_an_sdk_retries_is_counted_and_let_go(tmp_path: Path) -> None:
+def test_a_short_answer_that_an_sdk_retries_is_counted_and_let_go(tmp_path: Path) -> None:
     """The stump of the first attempt is no sample once the second brought one."""
     recorder = capture(tmp_path)
     short = answer(COMPLETION[:40], JSON, f"Content-Length: {len(COMPLETION)}")
@@ -150,7 +150,7 @@ def test_t1_a_short_answer_that_an_sdk_retries_is_counted_and_let_go(tmp_path: P
     assert _facts(record_in(bundle(tmp_path))) == (True, None, 200, 1)
 
 
-def test_t1_a_short_answer_without_retries_leaves_its_stump(tmp_path: Path) -> None:
+def test_a_short_answer_without_retries_leaves_its_truncated_sample(tmp_path: Path) -> None:
     """The SDK raises and hands out nothing; what arrived is pinned all the same, as a stump."""
     short = answer(COMPLETION[:40], JSON, f"Content-Length: {len(COMPLETION)}")
     with (
@@ -173,7 +173,7 @@ def _streamed(server: ExactServer, recorder: Capture) -> str:
 STREAM = answer([chunked(_delta("def "), _delta("sort"), DONE)[:-5]], *EVENTS)
 
 
-def test_t7_a_stream_that_its_reader_leaves_at_the_end_marker_is_not_known_to_be_whole(tmp_path: Path) -> None:
+def test_a_stream_that_its_reader_leaves_at_the_end_marker_is_not_known_to_be_whole(tmp_path: Path) -> None:
     """The SDK stops at [DONE]; what would have come is unknown, and unknown is neither true nor false."""
     recorder = capture(tmp_path)
     with ExactServer(STREAM) as server:
@@ -183,7 +183,7 @@ def test_t7_a_stream_that_its_reader_leaves_at_the_end_marker_is_not_known_to_be
     assert (pinned_in(bundle(tmp_path), record), record.transport.pin_complete) == (b"def sort", None)
 
 
-def test_t7_a_stream_that_reached_its_declared_end_marker_is_whole(tmp_path: Path) -> None:
+def test_a_stream_that_reached_its_declared_end_marker_is_whole(tmp_path: Path) -> None:
     """BodyChecks in advance, the end marker says that all has come."""
     recorder = capture(tmp_path, ends_with="data: [DONE]\n\n")
     with ExactServer(STREAM) as server:
@@ -194,7 +194,7 @@ def test_t7_a_stream_that_reached_its_declared_end_marker_is_whole(tmp_path: Pat
     assert record.transport.checks.ends_with == r"data: [DONE]\n\n"
 
 
-def test_t12_a_stream_that_breaks_off_is_truncated(tmp_path: Path) -> None:
+def test_a_stream_that_breaks_off_is_truncated(tmp_path: Path) -> None:
     """Two events and half a third: the SDK raises, the record says truncated, the bytes are pinned."""
     whole = chunked(_delta("def "), _delta("sort"))[:-5]
     broken = answer([whole, b"40\r\ndata: {"], *EVENTS)
@@ -214,7 +214,7 @@ ERRING = (
 )
 
 
-def test_t6_an_error_event_in_a_stream_is_a_fault_of_a_call_that_answered_200(tmp_path: Path) -> None:
+def test_an_error_event_in_a_stream_is_a_fault_of_a_call_that_answered_200(tmp_path: Path) -> None:
     """The SDK raises at the event and reads no further; the status stays 200, the part is pinned."""
     recorder = capture(tmp_path)
     with (
@@ -228,7 +228,7 @@ def test_t6_an_error_event_in_a_stream_is_a_fault_of_a_call_that_answered_200(tm
     assert (pinned_in(bundle(tmp_path), record), record.transport.pin_complete) == (b"".join(ERRING), False)
 
 
-def test_t4_the_async_sdks_are_recorded_as_the_others(tmp_path: Path) -> None:
+def test_the_async_sdks_are_recorded_as_the_others(tmp_path: Path) -> None:
     """Hidden retries of an async client, and a stream of the other that errs, fold into one record."""
 
     async def call(first: ExactServer, second: ExactServer, recorder: Capture) -> None:

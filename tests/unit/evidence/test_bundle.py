@@ -19,34 +19,36 @@ SOURCE = Source("freeze-gate")
 
 
 @pytest.fixture(params=["folder", "zip"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[object]:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[object]:
     """Keep files as a folder or as a zip; both show the same."""
 
-    def keep(made: Files) -> Path:
+    def store_files(contents: Files) -> Path:
         return (
-            write_files(tmp_path / "b", made) if request.param == "folder" else write_zip(tmp_path / "b.zip", made, "")
+            write_files(tmp_path / "b", contents)
+            if request.param == "folder"
+            else write_zip(tmp_path / "b.zip", contents, "")
         )
 
-    return keep  # type: ignore[return-value]
+    return store_files  # type: ignore[return-value]
 
 
-def shown(path: Path) -> dict[str, Side]:
+def read_sides(path: Path) -> dict[str, Side]:
     """Read all records of a bundle; no id is there twice."""
     with open_archive(path) as tree:
-        found = list(BundleReader(tree, SOURCE).sides())
-    assert len(dict(found)) == len(found)
-    return dict(found)
+        sides = list(BundleReader(tree, SOURCE).sides())
+    assert len(dict(sides)) == len(sides)
+    return dict(sides)
 
 
-def test_a_record_is_shown_with_its_pin(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def test_a_record_is_shown_with_its_pin(store) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """The digest is that of the bytes, not the record's word for it."""
-    made = make_files(make_mapping())
-    side = shown(kept(made))["sorted-patch"]
+    contents = make_files(make_mapping())
+    side = read_sides(store(contents))["sorted-patch"]
     assert side.record
     assert side == Side(
         SOURCE,
         side.record,
-        Sha256.of(made["records/sorted-patch.json"]),
+        Sha256.of(contents["records/sorted-patch.json"]),
         ContentDigest(Sha256.of(SAMPLE), len(SAMPLE)),
     )
 
@@ -58,7 +60,7 @@ def test_a_bundle_may_stand_at_any_depth(tmp_path: Path, root: str) -> None:
         write_zip(tmp_path / "b.zip", make_files(make_mapping()), root),
         write_files(tmp_path / "b" / root, make_files(make_mapping())) and tmp_path / "b",
     ):
-        side = shown(path)["sorted-patch"]
+        side = read_sides(path)["sorted-patch"]
         assert side.pin
         assert not side.faults
 
@@ -73,14 +75,14 @@ def test_several_bundles_side_by_side_keep_their_pins_apart(tmp_path: Path) -> N
     members = {f"x/{name}": content for name, content in one.items()}
     members |= {f"y/{name}": content for name, content in other.items()}
     path.write_bytes(craft(*(Member(name, content) for name, content in members.items())))
-    assert shown(path)["a"].pin
-    assert shown(path)["b"].pin is None
+    assert read_sides(path)["a"].pin
+    assert read_sides(path)["b"].pin is None
 
 
-def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def test_zero_bytes_are_a_pin_and_none_are_none(store) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """Zero bytes are a real pin; no bytes are missing."""
-    sides = shown(
-        kept(make_files(make_mapping("empty", b""), make_mapping("none", None, oracle_passed=None), pins=(b"",)))
+    sides = read_sides(
+        store(make_files(make_mapping("empty", b""), make_mapping("none", None, oracle_passed=None), pins=(b"",)))
     )
     assert sides["empty"].pin == ContentDigest(Sha256.of(b""), 0)
     assert sides["none"].pin is None
@@ -90,16 +92,16 @@ def test_zero_bytes_are_a_pin_and_none_are_none(kept) -> None:  # type: ignore[n
 @pytest.mark.parametrize(
     "content", [b"", b"{}", b"[1", b"\xff", b"x" * (70 << 10), b'{"schema": "freeze-gate/record/1"}']
 )
-def test_an_unreadable_record_counts_under_its_file_name(kept, content: bytes) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def test_an_unreadable_record_counts_under_its_file_name(store, content: bytes) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """It vanishes nowhere, and its neighbours are read."""
-    sides = shown(kept({**make_files(make_mapping()), "records/odd.json": content}))
+    sides = read_sides(store({**make_files(make_mapping()), "records/odd.json": content}))
     assert sides["odd"].record is None
     assert sides["odd"].fault
     assert sides["odd"].fault.check == "record-invalid"
     assert not sides["sorted-patch"].faults
 
 
-def test_many_problems_are_said_in_one_line(kept) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def test_many_problems_are_said_in_one_line(store) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """The first three, and how many more there are."""
     odd = {
         **make_mapping("odd"),
@@ -109,7 +111,7 @@ def test_many_problems_are_said_in_one_line(kept) -> None:  # type: ignore[no-un
         "run": 5,
         "schema": None,
     }
-    assert shown(kept(make_files(odd)))["odd"].fault == CheckFailure(
+    assert read_sides(store(make_files(odd)))["odd"].fault == CheckFailure(
         "record-invalid",
         "schema: must be freeze-gate/record/1; oracle_passed: must be true or false; "
         "transport_ok: must be true or false; and 2 more",
@@ -123,7 +125,7 @@ def test_a_file_that_is_named_like_no_id_is_nobodys_record(tmp_path: Path, stem:
     path = write_files(
         tmp_path, {f"records/{stem}.json": make_files(claimed)[f"records/{'a' * 128}.json"], **make_files()}
     )
-    ((name, side),) = shown(path).items()
+    ((name, side),) = read_sides(path).items()
     assert side.record is None
     assert side.fault
     assert side.fault.check == "record-invalid"
@@ -134,17 +136,17 @@ def test_a_file_that_is_named_like_no_id_is_nobodys_record(tmp_path: Path, stem:
 
 def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Path) -> None:
     """A broken pin spoils its record, a broken record itself; the others are read."""
-    made = make_files(
+    contents = make_files(
         make_mapping("a", b"1"),
         make_mapping("b", b"2"),
         make_mapping("c", b"3"),
         pins=(b"1", b"2", b"3"),
     )
-    members = [Member(name, content) for name, content in made.items()]
+    members = [Member(name, content) for name, content in contents.items()]
     broken = {make_mapping("a", b"1")["fixture_path"], "records/b.json"}
     path = tmp_path / "b.zip"
     path.write_bytes(craft(*(m._replace(crc=1) if m.name in broken else m for m in members)))
-    sides = shown(path)
+    sides = read_sides(path)
     assert [bool(sides[name].faults) for name in "abc"] == [True, True, False]
     assert (sides["a"].record, sides["a"].pin, sides["b"].record) == (sides["a"].record, None, None)
     assert {sides[name].fault.check for name in "ab" if sides[name].fault} == {"archive-invalid"}  # type: ignore[union-attr]
@@ -155,8 +157,8 @@ def test_a_large_pin_that_many_records_share_is_read_once(tmp_path: Path, size: 
     """And says the same to each; a small one is sooner hashed again than remembered."""
     pin = bytes(size)
     path = write_zip(tmp_path / "b.zip", make_files(*(make_mapping(f"r{n}", pin) for n in range(5)), pins=(pin,)))
-    assert len({id(side.pin) for side in shown(path).values()}) == times
-    assert {side.pin for side in shown(path).values()} == {ContentDigest(Sha256.of(pin), size)}
+    assert len({id(side.pin) for side in read_sides(path).values()}) == times
+    assert {side.pin for side in read_sides(path).values()} == {ContentDigest(Sha256.of(pin), size)}
 
 
 def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ def test_a_path_may_lead_to_any_file_of_the_bundle_but_not_out_of_it(tmp_path: P
     other = make_files(make_mapping("b"))["records/b.json"]
     odd = {**make_mapping("a"), "fixture_path": "records/b.json", "fixture_sha256": Sha256.of(other)}
     odd["oracle"] = {}
-    side = shown(write_files(tmp_path, {**make_files(odd), "records/b.json": other}))["a"]
+    side = read_sides(write_files(tmp_path, {**make_files(odd), "records/b.json": other}))["a"]
     assert side.pin == ContentDigest(Sha256.of(other), len(other))
 
 
@@ -203,5 +205,5 @@ def test_the_records_of_all_archives_of_a_run_are_limited(tmp_path: Path) -> Non
     )
     large = write_zip(tmp_path / "c.zip", {"records/r.json": b" " * (33 << 20)}, "")
     budget = RecordBudget()
-    found = [read_source(large, Source("one"), budget).source.fault for _ in range(2)]
-    assert found == [None, CheckFailure("archive-limits", "the archives of this run hold over 64 MiB of records")]
+    failures = [read_source(large, Source("one"), budget).source.fault for _ in range(2)]
+    assert failures == [None, CheckFailure("archive-limits", "the archives of this run hold over 64 MiB of records")]

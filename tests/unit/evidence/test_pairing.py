@@ -18,28 +18,33 @@ BROKEN = Source("broken", fault=CheckFailure("archive-invalid", "it is no zip"))
 GONE = Source("gone", fault=CheckFailure("artifact-missing", "nothing found"))
 
 
-def at(source: Source, fixture_id: str = "a", **facts: object) -> Side:
+def make_side_of(source: Source, fixture_id: str = "a", **facts: object) -> Side:
     """Return a sound side of some source."""
     return make_side(1, fixture_id=fixture_id)._replace(source=source, **facts)  # type: ignore[arg-type]
 
 
-def shown(*names: str, sources: tuple[Source, ...] = (ONE,)) -> RunEvidence:
+def make_run(*names: str, sources: tuple[Source, ...] = (ONE,)) -> RunEvidence:
     """Return a run that shows these ids, in its first source."""
     first, *others = sources
-    return merge_sources([reading(first, *((name, at(first, name)) for name in names)), *map(reading, others)])
+    return merge_sources(
+        [
+            make_source_records(first, *((name, make_side_of(first, name)) for name in names)),
+            *map(make_source_records, others),
+        ]
+    )
 
 
-def reading(source: Source, *sides: tuple[str, Side]) -> SourceRecords:
+def make_source_records(source: Source, *sides: tuple[str, Side]) -> SourceRecords:
     """Return what was read of a source."""
     return collect_records(source, sides) if sides or not source.fault else SourceRecords(source)
 
 
-def only(*sides: Side) -> Side:
+def resolved(*sides: Side) -> Side:
     """Return what counts of several records of one id, each of a source of its own."""
-    return merge_sources([reading(side.source, ("a", side)) for side in sides]).sides["a"]
+    return merge_sources([make_source_records(side.source, ("a", side)) for side in sides]).sides["a"]
 
 
-def told(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]:
+def failed_checks(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]:
     """Return the ids and the checks that failed on either side."""
     return [
         (pair.fixture_id, *([fault.check for fault in each.faults] for each in (pair.first, pair.rerun)))  # type: ignore[misc]
@@ -49,12 +54,14 @@ def told(pairs: Iterable[Pair]) -> list[tuple[str | None, list[str], list[str]]]
 
 def test_records_are_paired_by_their_id_and_in_order() -> None:
     """Each fixture id has one pair."""
-    assert told(build_pairs(shown("b", "a", "C"), shown("a", "C", "b"))) == [(name, [], []) for name in ("C", "a", "b")]
+    assert failed_checks(build_pairs(make_run("b", "a", "C"), make_run("a", "C", "b"))) == [
+        (name, [], []) for name in ("C", "a", "b")
+    ]
 
 
 def test_an_id_that_one_side_lacks_is_a_pair() -> None:
     """On either side."""
-    assert told(build_pairs(shown("a", "b"), shown("b", "c"))) == [
+    assert failed_checks(build_pairs(make_run("a", "b"), make_run("b", "c"))) == [
         ("a", [], ["record-missing"]),
         ("b", [], []),
         ("c", ["record-missing"], []),
@@ -63,7 +70,7 @@ def test_an_id_that_one_side_lacks_is_a_pair() -> None:
 
 def test_two_empty_runs_are_a_pair_too() -> None:
     """An empty zip is no green run."""
-    assert told(build_pairs(shown(), shown())) == [(None, ["record-missing"], ["record-missing"])]
+    assert failed_checks(build_pairs(make_run(), make_run())) == [(None, ["record-missing"], ["record-missing"])]
 
 
 @pytest.mark.parametrize(
@@ -80,83 +87,95 @@ def test_two_empty_runs_are_a_pair_too() -> None:
 )
 def test_an_expected_id_that_neither_side_has_is_a_pair(expected: list[str], missing: list[str]) -> None:
     """An id, or a glob that nothing matches, in its place in the order."""
-    pairs = told(build_pairs(shown("a"), shown("a", "b"), expected))
+    pairs = failed_checks(build_pairs(make_run("a"), make_run("a", "b"), expected))
     assert [name for name, first, rerun in pairs if first == rerun == ["record-missing"]] == missing
     assert [name for name, *_ in pairs] == sorted({"a", "b", *missing})
 
 
 def test_a_broken_archive_stands_for_what_it_should_have_shown() -> None:
     """Its own fault is the reason, not that a record is missing."""
-    broken = merge_sources([reading(BROKEN)])
-    assert told(build_pairs(shown("a"), broken)) == [("a", [], ["archive-invalid"])]
-    assert told(build_pairs(broken, shown("a"), ["x"])) == [
+    broken = merge_sources([make_source_records(BROKEN)])
+    assert failed_checks(build_pairs(make_run("a"), broken)) == [("a", [], ["archive-invalid"])]
+    assert failed_checks(build_pairs(broken, make_run("a"), ["x"])) == [
         ("a", ["archive-invalid"], []),
         ("x", ["archive-invalid"], ["record-missing"]),
     ]
-    assert told(build_pairs(broken, merge_sources([reading(GONE)]))) == [
+    assert failed_checks(build_pairs(broken, merge_sources([make_source_records(GONE)]))) == [
         (None, ["archive-invalid"], ["artifact-missing"])
     ]
-    assert told(build_pairs(merge_sources([reading(GONE)]), shown())) == [
+    assert failed_checks(build_pairs(merge_sources([make_source_records(GONE)]), make_run())) == [
         (None, ["artifact-missing"], ["record-missing"])
     ]
 
 
 def test_a_broken_shard_cannot_vanish() -> None:
     """Where no pair shows it, it is one of its own, before all others; shards of one label are one pair."""
-    with_broken = shown("a", sources=(ONE, BROKEN))
-    whole = shown("a")
-    assert told(build_pairs(with_broken, whole)) == [(None, ["archive-invalid"], ["record-missing"]), ("a", [], [])]
-    assert told(build_pairs(whole, with_broken)) == [(None, ["record-missing"], ["archive-invalid"]), ("a", [], [])]
-    assert told(build_pairs(with_broken, with_broken)) == [
+    with_broken = make_run("a", sources=(ONE, BROKEN))
+    whole = make_run("a")
+    assert failed_checks(build_pairs(with_broken, whole)) == [
+        (None, ["archive-invalid"], ["record-missing"]),
+        ("a", [], []),
+    ]
+    assert failed_checks(build_pairs(whole, with_broken)) == [
+        (None, ["record-missing"], ["archive-invalid"]),
+        ("a", [], []),
+    ]
+    assert failed_checks(build_pairs(with_broken, with_broken)) == [
         (None, ["archive-invalid"], ["archive-invalid"]),
         ("a", [], []),
     ]
-    assert told(build_pairs(with_broken, shown("a", sources=(ONE, GONE)))) == [
+    assert failed_checks(build_pairs(with_broken, make_run("a", sources=(ONE, GONE)))) == [
         (None, ["archive-invalid"], ["record-missing"]),
         (None, ["record-missing"], ["artifact-missing"]),
         ("a", [], []),
     ]
-    two = shown("a", sources=(ONE, BROKEN, GONE))
-    assert [name for name, *_ in told(build_pairs(two, whole))] == [None, None, "a"]
+    two = make_run("a", sources=(ONE, BROKEN, GONE))
+    assert [name for name, *_ in failed_checks(build_pairs(two, whole))] == [None, None, "a"]
 
 
 def test_equal_bytes_count_as_one_record() -> None:
     """A merged artifact beside its parts."""
-    assert only(at(ONE), at(OTHER)) == at(ONE)
-    twice = merge_sources([reading(ONE, ("a", at(ONE)), ("b", at(ONE, "b")), ("a", at(ONE)))])
-    assert dict(twice.sides) == {"a": at(ONE), "b": at(ONE, "b")}
+    assert resolved(make_side_of(ONE), make_side_of(OTHER)) == make_side_of(ONE)
+    twice = merge_sources(
+        [make_source_records(ONE, ("a", make_side_of(ONE)), ("b", make_side_of(ONE, "b")), ("a", make_side_of(ONE)))]
+    )
+    assert dict(twice.sides) == {"a": make_side_of(ONE), "b": make_side_of(ONE, "b")}
 
 
 def test_other_bytes_are_a_duplicate() -> None:
     """Nothing says which of the two is the run's word, and it does not matter where either stands."""
-    for second in (at(OTHER, record_sha256=Y), at(OTHER, record=None, record_sha256=Y), at(OTHER, record_sha256=None)):
-        for candidates in permutations([at(ONE), second, at(ONE)]):
+    for second in (
+        make_side_of(OTHER, record_sha256=Y),
+        make_side_of(OTHER, record=None, record_sha256=Y),
+        make_side_of(OTHER, record_sha256=None),
+    ):
+        for candidates in permutations([make_side_of(ONE), second, make_side_of(ONE)]):
             for found in (
-                only(*candidates),
-                merge_sources([reading(ONE, *(("a", each) for each in candidates))]).sides["a"],
+                resolved(*candidates),
+                merge_sources([make_source_records(ONE, *(("a", each) for each in candidates))]).sides["a"],
             ):
                 assert found.record is None
                 assert found.fault == CheckFailure("record-duplicate", "3 different records say that they are a")
-    unread = at(ONE, record=None, record_sha256=None, pin=None, fault=CheckFailure("archive-invalid", ""))
-    assert [fault.check for fault in only(unread, unread).faults] == ["record-duplicate"]
+    unread = make_side_of(ONE, record=None, record_sha256=None, pin=None, fault=CheckFailure("archive-invalid", ""))
+    assert [fault.check for fault in resolved(unread, unread).faults] == ["record-duplicate"]
 
 
 def test_of_several_pins_under_one_record_the_worst_counts() -> None:
     """A wrong one is not outvoted by a right one; a missing one is found in the other copy."""
-    good, none = at(ONE), at(ONE, pin=None)
-    wrong = at(OTHER, pin=ContentDigest(Y, 1))
-    unread = at(OTHER, pin=None, fault=CheckFailure("archive-invalid", "a pinned file cannot be read"))
+    good, none = make_side_of(ONE), make_side_of(ONE, pin=None)
+    wrong = make_side_of(OTHER, pin=ContentDigest(Y, 1))
+    unread = make_side_of(OTHER, pin=None, fault=CheckFailure("archive-invalid", "a pinned file cannot be read"))
     for candidates, expected in (((none, good), good), ((good, wrong, none), wrong), ((none, good, unread), unread)):
         for order in permutations(candidates):
-            assert only(*order) == expected
+            assert resolved(*order) == expected
 
 
 def test_of_several_copies_that_are_worth_the_same_the_first_counts() -> None:
     """In one archive and in several: the same evidence gives the same document."""
-    wrong = [at(ONE, pin=ContentDigest(Y, size)) for size in (1, 2, 3)]
+    wrong = [make_side_of(ONE, pin=ContentDigest(Y, size)) for size in (1, 2, 3)]
     for order in permutations(wrong):
-        assert only(*order) == order[0]
-        assert merge_sources([reading(ONE, *(("a", each) for each in order))]).sides["a"] == order[0]
+        assert resolved(*order) == order[0]
+        assert merge_sources([make_source_records(ONE, *(("a", each) for each in order))]).sides["a"] == order[0]
 
 
 names = st.lists(st.sampled_from("abcde"), unique=True)
@@ -168,7 +187,7 @@ def test_nothing_vanishes(
     first: list[str], rerun: list[str], ours: tuple[Source, ...], theirs: tuple[Source, ...], expected: list[str]
 ) -> None:
     """Each id of either side, each expected one and each broken archive is in some pair, and each id in one only."""
-    runs = shown(*first, sources=ours), shown(*rerun, sources=theirs)
+    runs = make_run(*first, sources=ours), make_run(*rerun, sources=theirs)
     pairs = build_pairs(*runs, expected)
     ids = [pair.fixture_id for pair in pairs if pair.fixture_id is not None]
     assert ids == sorted(set(ids))
@@ -185,7 +204,7 @@ def test_nothing_vanishes(
 def test_hashes_of_sides_do_not_matter() -> None:
     """Two sources that say the same are the same."""
     copy = Source("broken", fault=CheckFailure("archive-invalid", "it is no zip"))
-    assert told(build_pairs(RunEvidence((BROKEN,), {}), RunEvidence((ONE,), {"a": at(ONE)}))) == told(
-        build_pairs(RunEvidence((copy,), {}), RunEvidence((Source("one"),), {"a": at(ONE)}))
-    )
+    assert failed_checks(
+        build_pairs(RunEvidence((BROKEN,), {}), RunEvidence((ONE,), {"a": make_side_of(ONE)}))
+    ) == failed_checks(build_pairs(RunEvidence((copy,), {}), RunEvidence((Source("one"),), {"a": make_side_of(ONE)})))
     assert X != Y

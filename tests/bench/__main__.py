@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench.place import Place
+from tests.bench.place import Installation
 from tests.bench.rows import SECTIONS, Row
 
 _HEAD = ("what", "Freeze Gate", "reference", "ratio", "goal, at most", "command / that of the reference")
@@ -25,7 +25,7 @@ def main() -> None:
     if unknown:
         parser.error(f"no such section: {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
     with tempfile.TemporaryDirectory(prefix="freeze-gate-bench-") as folder:
-        place = Place.make(Path(folder), asked.python)
+        place = Installation.make(Path(folder), asked.python)
         _say(f"{_machine(place)}\n")
         _line(_HEAD)
         _line(["---"] * len(_HEAD))
@@ -34,7 +34,7 @@ def main() -> None:
         _say(f"\nLoad at the end: {os.getloadavg()[0]:.1f}")
 
 
-def _machine(place: Place) -> str:
+def _machine(place: Installation) -> str:
     cpu = next((line.partition(": ")[2] for line in _cpuinfo() if line.startswith("model name")), platform.machine())
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     return f"{when}, {os.cpu_count()} processors ({cpu}), {place.version}, load {os.getloadavg()[0]:.1f}"

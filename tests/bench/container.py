@@ -13,7 +13,7 @@ _DOCKER = shutil.which("docker") or "docker"
 _TAG = "freeze-gate-bench"
 
 
-class Built(NamedTuple):
+class Image(NamedTuple):
     """The names of the image and of its base, and their sizes in bytes."""
 
     image: str
@@ -27,14 +27,14 @@ def answers() -> bool:
     return bool(shutil.which(_DOCKER)) and _run("info").returncode == 0
 
 
-def built() -> Built | None:
+def built() -> Image | None:
     """Build the image; None where its base cannot be had. BASE_IMAGE names another base, as for `script/e2e`."""
     named = re.search(r"^ARG BASE_IMAGE=(.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     base = os.environ.get("BASE_IMAGE") or (named[1] if named else "")
     if _run("image", "inspect", base).returncode and _run("pull", base).returncode:
         return None
     _run("build", "--quiet", "--tag", _TAG, "--build-arg", f"BASE_IMAGE={base}", str(ROOT)).check_returncode()
-    return Built(_TAG, base, _size(_TAG), _size(base))
+    return Image(_TAG, base, _size(_TAG), _size(base))
 
 
 def running(image: str, server: GitHub | None) -> Command:

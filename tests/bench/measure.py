@@ -21,7 +21,7 @@ class Command(NamedTuple):
     code: int = 0
 
 
-class Spent(NamedTuple):
+class Usage(NamedTuple):
     """Seconds of wall and of processor (all threads and children), MiB at the peak."""
 
     wall: float
@@ -32,7 +32,7 @@ class Spent(NamedTuple):
 class Figures(NamedTuple):
     """What several runs of one command took."""
 
-    runs: Sequence[Spent]
+    runs: Sequence[Usage]
 
     @property
     def wall(self) -> float:
@@ -45,9 +45,9 @@ class Figures(NamedTuple):
         return median(run.cpu for run in self.runs)
 
     @property
-    def best(self) -> Spent:
+    def best(self) -> Usage:
         """The least of each: what the machine's other work has disturbed least."""
-        return Spent(*map(min, zip(*self.runs, strict=True)))
+        return Usage(*map(min, zip(*self.runs, strict=True)))
 
     @property
     def peak(self) -> float:
@@ -55,7 +55,7 @@ class Figures(NamedTuple):
         return max(run.peak for run in self.runs)
 
 
-def spend(command: Command) -> Spent:
+def spend(command: Command) -> Usage:
     """Run a command once. Raises `RuntimeError` where it ends otherwise than it should: a broken run has no figure."""
     words = [sys.executable, "-I", "-S", str(_SPEND), *map(str, command.words)]
     environ = {"PATH": os.environ["PATH"], **command.environ}
@@ -63,7 +63,7 @@ def spend(command: Command) -> Spent:
     told = json.loads(done.stdout)
     if told.pop("code") != command.code:
         raise RuntimeError(f"did not end with exit code {command.code}: {' '.join(words[4:])}")
-    return Spent(**told)
+    return Usage(**told)
 
 
 def in_turns(times: int, *commands: Command) -> list[Figures]:

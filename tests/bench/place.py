@@ -19,14 +19,14 @@ _REQUIRE = (  # parts of the client are CommonJS, and a module has no `require` 
 )
 
 
-class Place(NamedTuple):
+class Installation(NamedTuple):
     """A folder for files, and an interpreter with Freeze Gate in it, made the way the Dockerfile makes the image's."""
 
     folder: Path
     python: Path
 
     @classmethod
-    def make(cls, folder: Path, python: str) -> "Place":
+    def make(cls, folder: Path, python: str) -> "Installation":
         """Make it: hash-locked dependencies, nothing else, bytecode that is never compared with its source."""
         venv, lock = folder / "freeze-gate", ROOT / "requirements" / "runtime.txt"
         own = venv / "bin" / "python"
@@ -77,7 +77,7 @@ class Place(NamedTuple):
         return bundled
 
 
-class Asked(NamedTuple):
+class ApiTraffic(NamedTuple):
     """API calls, and round trips that waited for each other, the blob host's included."""
 
     calls: int
@@ -91,7 +91,7 @@ class GitHub(NamedTuple):
     environ: dict[str, str]
     workspace: Path
 
-    def gate(self, place: Place) -> Command:
+    def gate(self, place: Installation) -> Command:
         """Return the command of the image's entry point."""
         return Command([place.python, "-I", "-u", "-m", "freeze_gate", "gate"], self.workspace, self.environ, code=1)
 
@@ -100,12 +100,12 @@ class GitHub(NamedTuple):
         environ = {**self.environ, "GITHUB_SERVER_URL": "https://github.com"}  # it works for no other
         return Command([str(shutil.which("node")), bundled, into], self.workspace, environ)
 
-    def asked(self) -> Asked:
+    def asked(self) -> ApiTraffic:
         """Say what was asked since the last time."""
         assert self.process.stdin
         assert self.process.stdout
         print(file=self.process.stdin, flush=True)
-        return Asked(**json.loads(self.process.stdout.readline()))
+        return ApiTraffic(**json.loads(self.process.stdout.readline()))
 
 
 @contextmanager

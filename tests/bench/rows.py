@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tests.bench import container, evidence
 from tests.bench.measure import Command, Figures, in_turns, spend
-from tests.bench.place import Place, github
+from tests.bench.place import Installation, github
 
 TIMES = 25
 CLASSES = ("property_miss", "unclassified", "fixture_drift", "harness_flake")
@@ -46,7 +46,7 @@ def _against(what: str, ours: Figures, reference: Figures, goal: str, command: s
     yield _processor(what, ours, reference, goal, command)
 
 
-def whole_gate(place: Place) -> Iterator[Row]:
+def whole_gate(place: Installation) -> Iterator[Row]:
     """Measure the whole gate on the loopback, beside the imports alone and beside the official client's download."""
     bundled = place.official_client()
     with github("harness_flake") as server:
@@ -63,7 +63,7 @@ def whole_gate(place: Place) -> Iterator[Row]:
         yield Row("gate and the official client", "", "not there: npm ci in tests/e2e")
 
 
-def huge_pins(place: Place, megabytes: int = 250, times: int = 3) -> Iterator[Row]:
+def huge_pins(place: Installation, megabytes: int = 250, times: int = 3) -> Iterator[Row]:
     """Measure two large pins, beside the tools that anybody has."""
     sides = evidence.huge(place.folder, megabytes)
     what = f"{megabytes} MB pin a side, classify"
@@ -75,7 +75,7 @@ def huge_pins(place: Place, megabytes: int = 250, times: int = 3) -> Iterator[Ro
     yield from _against(what, ours, unzip, "0.36", "freeze-gate classify A B / unzip -p A … | sha256sum, then B")
 
 
-def memory(place: Place, megabytes: int = 300) -> Iterator[Row]:
+def memory(place: Installation, megabytes: int = 300) -> Iterator[Row]:
     """Measure the peak with large pins, beside that with small ones."""
     sides, small = evidence.huge(place.folder, megabytes), evidence.many(place.folder, 1)
     for what, peaks, goal in (
@@ -86,12 +86,12 @@ def memory(place: Place, megabytes: int = 300) -> Iterator[Row]:
         yield Row(f"peak of {what}, {megabytes} MB pin a side", own, f"{other} with 2 KB", None, f"{goal} MiB", what)
 
 
-def _gate_peak(place: Place, sides: evidence.Sides) -> float:
+def _gate_peak(place: Installation, sides: evidence.Sides) -> float:
     with github("zips", *sides) as server:
         return spend(server.gate(place)).peak
 
 
-def many_pairs(place: Place, counts: tuple[int, ...] = (1_000, 10_000)) -> Iterator[Row]:
+def many_pairs(place: Installation, counts: tuple[int, ...] = (1_000, 10_000)) -> Iterator[Row]:
     """Measure merged artifacts: what a pair takes, beside a reader that checks nothing; the time must be linear."""
     for count in counts:
         sides = evidence.many(place.folder, count)
@@ -108,7 +108,7 @@ def many_pairs(place: Place, counts: tuple[int, ...] = (1_000, 10_000)) -> Itera
         yield Row(f"peak of {count:,} pairs, classify", f"{ours.peak:.0f} MiB", f"{plain.peak:.0f} MiB")
 
 
-def shards(place: Place) -> Iterator[Row]:
+def shards(place: Installation) -> Iterator[Row]:
     """Measure 256 artifacts a side, beside one merged artifact a side, with answers that take 20 ms."""
     told = []
     for scene in ("shards", "merged"):
@@ -118,7 +118,7 @@ def shards(place: Place) -> Iterator[Row]:
     yield Row("256 shards a side, 20 ms an answer", told[0], f"{told[1]} merged", command="gate")
 
 
-def calls(place: Place) -> Iterator[Row]:
+def calls(place: Installation) -> Iterator[Row]:
     """Count API calls and the round trips that wait for each other, for each class; the time with answers of 50 ms."""
     limits = {"property_miss": "3 calls", "unclassified": "3 calls", "fixture_drift": "7 calls"}
     for name in CLASSES:
@@ -139,7 +139,7 @@ def calls(place: Place) -> Iterator[Row]:
         )
 
 
-def image(place: Place) -> Iterator[Row]:
+def image(place: Installation) -> Iterator[Row]:
     """Measure the image: what it adds to its base, and what a container takes to come to the four lines."""
     yield Row("the image's tree over its base", f"{place.added / 1e6:.1f} MB", "", None, "12 MB", "as the Dockerfile")
     if not container.answers():
@@ -150,7 +150,7 @@ def image(place: Place) -> Iterator[Row]:
         yield Row("docker run to the four lines", "the base image cannot be had: name one in BASE_IMAGE", "")
 
 
-def _container(names: container.Built) -> Iterator[Row]:
+def _container(names: container.Image) -> Iterator[Row]:
     with github("harness_flake") as server:
         gate, bare = container.running(names.image, server), container.running(names.base, None)
         ours, floor = in_turns(7, gate, bare)

@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.demo.job import Ended, freeze_gate
+from tests.demo.job import GateResult, freeze_gate
 from tests.demo.scenes import SCENES
 from tests.demo.stage import Stage, freeze_and_lapse, staged
 
@@ -54,7 +54,7 @@ def _freeze(_name: str, egress: list[str], whole: bool) -> None:
             _show(ended, stage, whole)
 
 
-def _show(ended: Ended, stage: Stage, whole: bool) -> None:
+def _show(ended: GateResult, stage: Stage, whole: bool) -> None:
     if whole:
         print(ended.summary)
     else:

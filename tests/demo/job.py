@@ -20,7 +20,7 @@ PULL_REQUEST = 12
 _ORACLE = Path(__file__).with_name("oracle.py")
 
 
-class Ended(NamedTuple):
+class GateResult(NamedTuple):
     """How the gate's step ended."""
 
     exit_code: int
@@ -66,7 +66,7 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
     return word
 
 
-def gate(github: Standin, repository: Repository, run: Run, folder: Path, *, wait_seconds: int = 120) -> Ended:
+def gate(github: Standin, repository: Repository, run: Run, folder: Path, *, wait_seconds: int = 120) -> GateResult:
     """Run the action's entry point as the runner does for a pull request's job."""
     folder.mkdir(parents=True, exist_ok=True)
     event, summary, outputs = (folder / name for name in ("event.json", "summary.md", "outputs.txt"))
@@ -101,4 +101,4 @@ def gate(github: Standin, repository: Repository, run: Run, folder: Path, *, wai
     if not summary.read_text():
         raise RuntimeError(f"freeze-gate gate ended with {ended.returncode} and said nothing: {ended.stderr}")
     found = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
-    return Ended(ended.returncode, summary.read_text(), found, ended.stdout + ended.stderr)
+    return GateResult(ended.returncode, summary.read_text(), found, ended.stdout + ended.stderr)

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.demo.job import HEAD, PULL_REQUEST, REPOSITORY, Ended, capture, gate
+from tests.demo.job import HEAD, PULL_REQUEST, REPOSITORY, GateResult, capture, gate
 from tests.demo.sampler import sampler
 from tests.demo.scenes import ID, Scene
 from tests.standin import Standin
@@ -35,7 +35,7 @@ class Stage(NamedTuple):
     run: Run
     folder: Path
 
-    def judge(self, *, wait_seconds: int = 120) -> Ended:
+    def judge(self, *, wait_seconds: int = 120) -> GateResult:
         """Run the gate, which may wait that long for what is not listed yet."""
         return gate(self.github, self.repository, self.run, self.folder / "gate", wait_seconds=wait_seconds)
 
@@ -68,7 +68,7 @@ def staged(scene: Scene, *, egress: Sequence[str] = ()) -> Iterator[Stage]:
         yield Stage(github, repository, run, Path(folder))
 
 
-def freeze_and_lapse(stage: Stage, today: date) -> Iterator[tuple[str, Ended]]:
+def freeze_and_lapse(stage: Stage, today: date) -> Iterator[tuple[str, GateResult]]:
     """Judge without a freeze, with one, and on the day after its last, with words for each."""
     ended = stage.judge()
     yield "Without a freeze", ended

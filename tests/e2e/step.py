@@ -17,7 +17,7 @@ HOSTILE = "raise SystemExit('the checkout was imported')\n"
 MODULES = ("requests", "yaml", "urllib3", "freeze_gate", "json", "sitecustomize", "usercustomize", "encodings")
 
 
-class Ended(NamedTuple):
+class StepResult(NamedTuple):
     """What a step left behind."""
 
     exit_code: int
@@ -31,7 +31,7 @@ class Ended(NamedTuple):
         return self.summary.split("```")[1].strip().splitlines()[-4:]
 
 
-class Machine:
+class RunnerMachine:
     """The folders of a runner, all of them uid 1001's."""
 
     def __init__(self, folder: Path) -> None:
@@ -58,7 +58,7 @@ class Machine:
 
     def run(
         self, image: str, inputs: Mapping[str, str], github: Mapping[str, str], payload: Mapping[str, Any]
-    ) -> Ended:
+    ) -> StepResult:
         """Run the step and read its files."""
         self.event.write_text(json.dumps(payload))
         commands = self.temp / "_runner_file_commands"
@@ -93,7 +93,7 @@ class Machine:
             check=False,
             timeout=300,
         )
-        return Ended(done.returncode, done.stdout + done.stderr, summary.read_text(), _outputs(output.read_text()))
+        return StepResult(done.returncode, done.stdout + done.stderr, summary.read_text(), _outputs(output.read_text()))
 
     def _mounts(self) -> list[str]:
         return [

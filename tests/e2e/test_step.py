@@ -15,7 +15,7 @@ from freeze_gate.evidence.digest import Sha256
 from tests.builders.bundle import make_bundle
 from tests.builders.record import COMMIT, SAMPLE
 from tests.e2e.evidence import EXAMPLES, FIXTURE_ID, Example
-from tests.e2e.step import Ended, Machine
+from tests.e2e.step import RunnerMachine, StepResult
 from tests.standin import Fault, Standin
 
 REPOSITORY = "octo-org/widgets"
@@ -23,10 +23,10 @@ HEAD = "c" * 40
 LABEL, TICKET_LABEL = "freeze-request", "fixture-refresh"
 
 
-class Scene:
+class GateStep:
     """A pull request whose two jobs have uploaded their evidence, and the gate's step."""
 
-    def __init__(self, github: Standin, machine: Machine, image: str, example: Example) -> None:
+    def __init__(self, github: Standin, machine: RunnerMachine, image: str, example: Example) -> None:
         self.github, self.machine, self.image, self.example = github, machine, image, example
         self.repository = github.repository(REPOSITORY)
         self.pull = self.repository.add_pull(head_sha=HEAD)
@@ -36,7 +36,7 @@ class Scene:
             for name, seen in (("first", example.first), ("rerun", example.rerun))
         ]
 
-    def step(self, **inputs: str) -> Ended:
+    def step(self, **inputs: str) -> StepResult:
         """Run the step with the inputs that `action.yml` makes of these; `_` stands for `-`."""
         given = {"github-token": self.github.token, "first-artifact": "first", "rerun-artifact": "rerun"}
         given |= {name.replace("_", "-"): value for name, value in inputs.items()}
@@ -84,13 +84,13 @@ def github() -> Iterator[Standin]:
 
 
 @pytest.fixture
-def scene(github: Standin, image: str, tmp_path: Path, request: pytest.FixtureRequest) -> Scene:
+def scene(github: Standin, image: str, tmp_path: Path, request: pytest.FixtureRequest) -> GateStep:
     """Set the scene of the example that the test names; a flake unless it does."""
-    return Scene(github, Machine(tmp_path), image, EXAMPLES[getattr(request, "param", "harness_flake")])
+    return GateStep(github, RunnerMachine(tmp_path), image, EXAMPLES[getattr(request, "param", "harness_flake")])
 
 
 @pytest.mark.parametrize("scene", EXAMPLES, indirect=True)
-def test_says_and_posts_what_each_class_asks_for(scene: Scene) -> None:
+def test_says_and_posts_what_each_class_asks_for(scene: GateStep) -> None:
     """Four lines, outputs, exit code, label and ticket are those of the class, whatever lies in the workspace."""
     example = scene.example
     ended = scene.step()
@@ -115,7 +115,7 @@ def test_says_and_posts_what_each_class_asks_for(scene: Scene) -> None:
     _is_discreet(ended, scene)
 
 
-def _is_discreet(ended: Ended, scene: Scene) -> None:
+def _is_discreet(ended: StepResult, scene: GateStep) -> None:
     """Nothing of the workspace was imported or believed, and no secret was told."""
     for text in (ended.log, ended.summary):
         assert "was imported" not in text
@@ -126,7 +126,7 @@ def _is_discreet(ended: Ended, scene: Scene) -> None:
     assert set(asked) == {f"Bearer {scene.github.token}"}
 
 
-def test_writes_the_verdict_for_the_owner_of_the_workspace(scene: Scene) -> None:
+def test_writes_the_verdict_for_the_owner_of_the_workspace(scene: GateStep) -> None:
     """The verdict file belongs to whom the workspace belongs to, so that the next checkout can remove it."""
     ended = scene.step()
     verdict = scene.machine.workspace / ended.outputs["verdict-file"]
@@ -136,7 +136,7 @@ def test_writes_the_verdict_for_the_owner_of_the_workspace(scene: Scene) -> None
     assert oct(facts.st_mode)[-3:] == "644"
 
 
-def test_takes_every_input(scene: Scene) -> None:
+def test_takes_every_input(scene: GateStep) -> None:
     """With every input given once, the step does what they say and nothing else."""
     first, rerun = map(str, scene.ids)
     ended = scene.step(
@@ -169,7 +169,7 @@ def test_takes_every_input(scene: Scene) -> None:
     assert not [line for line in scene.github.asked() if not line.startswith("GET ")]
 
 
-def test_a_merged_freeze_mutes_the_flake(scene: Scene) -> None:
+def test_a_merged_freeze_mutes_the_flake(scene: GateStep) -> None:
     """Under an active freeze the step is green, says so, and asks for no other."""
     scene.allow_freeze()
     ended = scene.step()
@@ -179,7 +179,7 @@ def test_a_merged_freeze_mutes_the_flake(scene: Scene) -> None:
     assert scene.pull.issue.labels == []
 
 
-def test_a_bad_input_is_one_clear_line(scene: Scene) -> None:
+def test_a_bad_input_is_one_clear_line(scene: GateStep) -> None:
     """The line names the input, its value and what is allowed; the four lines are there all the same."""
     ended = scene.step(fail_on="always")
     assert ended.exit_code == 2
@@ -189,7 +189,7 @@ def test_a_bad_input_is_one_clear_line(scene: Scene) -> None:
     assert scene.github.asked() == []
 
 
-def test_an_api_that_is_down_is_no_verdict(scene: Scene) -> None:
+def test_an_api_that_is_down_is_no_verdict(scene: GateStep) -> None:
     """Where GitHub cannot be asked, the step ends with 3 and closed lines."""
     scene.github.fault(Fault("status", status=502))
     ended = scene.step(wait_seconds="1")
@@ -198,7 +198,7 @@ def test_an_api_that_is_down_is_no_verdict(scene: Scene) -> None:
     assert ended.outputs["freeze-allowed"] == "false"
 
 
-def test_a_cancelled_step_leaves_fail_closed_outputs(scene: Scene) -> None:
+def test_a_cancelled_step_leaves_fail_closed_outputs(scene: GateStep) -> None:
     """SIGTERM, which the runner sends to the container, ends the step at once with closed lines."""
     scene.github.fault(Fault("slow", seconds=120))
     stopped = threading.Thread(target=_terminate_once_it_asks, args=(scene,))
@@ -216,7 +216,7 @@ def test_a_cancelled_step_leaves_fail_closed_outputs(scene: Scene) -> None:
     ]
 
 
-def _terminate_once_it_asks(scene: Scene) -> None:
+def _terminate_once_it_asks(scene: GateStep) -> None:
     deadline = time.monotonic() + 60
     while not scene.github.log and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -17,7 +17,7 @@ from tests.builders.bundle import make_bundle, make_capture
 from tests.e2e.conftest import Docker
 from tests.e2e.evidence import EXAMPLES
 from tests.e2e.sampler import Sampler
-from tests.e2e.workflow import HERE, Occasion, Ran, Shop, commit
+from tests.e2e.workflow import HERE, Act, Trigger, WorkflowResult, commit
 from tests.standin import Standin
 from tests.standin.state import Repository, Run
 from tests.support.recipes import RECIPES
@@ -36,13 +36,13 @@ def test_the_answer_is_sorted():
 
 
 @pytest.fixture(scope="session")
-def shop(docker: Docker, base_image: str, image: str, tmp_path_factory: pytest.TempPathFactory) -> Shop:
+def shop(docker: Docker, base_image: str, image: str, tmp_path_factory: pytest.TempPathFactory) -> Act:
     """Build the runner's image, and put this repository and the actions of others where act finds them."""
     assert image  # built before act builds it again, which then takes every layer from there
     runner = "freeze-gate-e2e/runner"
     with (HERE / "runner.Dockerfile").open() as recipe:
         docker("build", "--network", "host", "--build-arg", "BASE_IMAGE", "--tag", runner, "-", stdin=recipe.read())
-    return Shop(tmp_path_factory.mktemp("shop"), base_image, runner)
+    return Act(tmp_path_factory.mktemp("shop"), base_image, runner)
 
 
 @pytest.fixture
@@ -98,14 +98,14 @@ def _workflow(checkout: Path, recipe: str, sampler: Sampler | None = None) -> Pa
     return path
 
 
-def _gate(ran: Ran) -> dict[str, str]:
+def _gate(ran: WorkflowResult) -> dict[str, str]:
     return ran.outputs["gate", "gate"]
 
 
-def test_our_own_ci_says_each_class(shop: Shop, github: Standin, repository: Repository) -> None:
+def test_our_own_ci_says_each_class(shop: Act, github: Standin, repository: Repository) -> None:
     """The jobs of ci.yml that use the action compare what they got with what they wanted, and are content."""
     run = repository.add_run(4242, head_sha=HEAD)
-    occasion = Occasion("pull_request", _pull_request(repository), words=["--job", "action"])
+    occasion = Trigger("pull_request", _pull_request(repository), words=["--job", "action"])
     ran = shop.run(shop.ours / ".github" / "workflows" / "ci.yml", occasion, github, run)
     assert ran.results == {"action": "success"}, ran.log
     assert ran.log.count("Job succeeded") == len(FailureClass)
@@ -115,12 +115,12 @@ def test_our_own_ci_says_each_class(shop: Shop, github: Standin, repository: Rep
 
 
 def test_two_jobs_on_a_patch_that_breaks_the_property(
-    checkout: Path, shop: Shop, github: Standin, repository: Repository
+    checkout: Path, shop: Act, github: Standin, repository: Repository
 ) -> None:
     """Both jobs sample the same bytes and fail on them: a miss, red, and nothing is posted."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository))
+        occasion = Trigger("pull_request", _pull_request(repository))
         ran = shop.run(_workflow(checkout, "two-jobs", sampler), occasion, github, run)
         assert sampler.asked == 2
     assert ran.results == {"first": "failure", "rerun": "failure", "gate": "failure"}, ran.log
@@ -129,11 +129,11 @@ def test_two_jobs_on_a_patch_that_breaks_the_property(
     assert len(repository.issues) == 1
 
 
-def test_two_jobs_on_a_sampler_that_drifts(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+def test_two_jobs_on_a_sampler_that_drifts(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """The second answer is another one: a drift, red, and one ticket."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken", "broken in another way") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository))
+        occasion = Trigger("pull_request", _pull_request(repository))
         ran = shop.run(_workflow(checkout, "two-jobs", sampler), occasion, github, run)
     assert ran.results["gate"] == "failure", ran.log
     assert _gate(ran)["failure-class"] == "fixture_drift"
@@ -142,11 +142,11 @@ def test_two_jobs_on_a_sampler_that_drifts(checkout: Path, shop: Shop, github: S
     assert ticket.title == "Refresh fixture: sorted-patch"
 
 
-def test_two_jobs_on_a_patch_that_works(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+def test_two_jobs_on_a_patch_that_works(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """The first job is green: no rerun, no gate's step, a green check."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("sorted") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository))
+        occasion = Trigger("pull_request", _pull_request(repository))
         ran = shop.run(_workflow(checkout, "two-jobs", sampler), occasion, github, run)
         assert sampler.asked == 1
     assert ran.exit_code == 0, ran.log
@@ -154,11 +154,11 @@ def test_two_jobs_on_a_patch_that_works(checkout: Path, shop: Shop, github: Stan
     assert ("gate", "gate") not in ran.outputs
 
 
-def test_rerun_of_failed_jobs(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+def test_rerun_of_failed_jobs(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """The first attempt says that a rerun is missing; the second finds the first, and a fail is not rerun away."""
     run = repository.add_run(4242, head_sha=HEAD, attempts=[EARLIER])
     with Sampler("broken", "broken") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository))
+        occasion = Trigger("pull_request", _pull_request(repository))
         first = shop.run(_workflow(checkout, "attempts", sampler), occasion, github, run)
         run.attempts.append(github.now())
         second = shop.run(_workflow(checkout, "attempts", sampler), occasion, github, run)
@@ -169,14 +169,14 @@ def test_rerun_of_failed_jobs(checkout: Path, shop: Shop, github: Standin, repos
     assert _gate(second)["failure-class"] == "property_miss"
 
 
-def test_two_runs(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+def test_two_runs(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """A run of its own is compared with the run that a person names."""
     seen = make_capture(pin=b"broken", oracle=False, run_id=4141).changed(run={"commit": _head_of(checkout)})
     repository.add_run(4141, head_sha=HEAD).add_artifact("nightly-4141-1", make_bundle(seen))
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
         payload = {"inputs": {"first-run-id": "4141"}, "repository": _of(repository)}
-        occasion = Occasion("workflow_dispatch", payload, words=["--input", "first-run-id=4141"])
+        occasion = Trigger("workflow_dispatch", payload, words=["--input", "first-run-id=4141"])
         ran = shop.run(_workflow(checkout, "two-runs", sampler), occasion, github, run)
     assert ran.results["gate"] == "failure", ran.log
     assert _gate(ran)["failure-class"] == "property_miss"
@@ -187,11 +187,11 @@ def _head_of(checkout: Path) -> str:
     return subprocess.run(head, cwd=checkout, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_a_matrix_with_merged_artifacts(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+def test_a_matrix_with_merged_artifacts(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """Four shards a side, merged with the official client: the gate reads two artifacts and judges four pairs."""
     run = repository.add_run(4242, head_sha=HEAD)
     with Sampler("broken") as sampler:
-        occasion = Occasion("pull_request", _pull_request(repository))
+        occasion = Trigger("pull_request", _pull_request(repository))
         ran = shop.run(_workflow(checkout, "matrix", sampler), occasion, github, run)
         assert sampler.asked == 8
     assert ran.results["gate"] == "failure", ran.log
@@ -200,13 +200,13 @@ def test_a_matrix_with_merged_artifacts(checkout: Path, shop: Shop, github: Stan
     assert len([line for line in github.asked() if line.endswith("/zip")]) == 2
 
 
-def test_a_merge_queue_that_replays(checkout: Path, shop: Shop, github: Standin, repository: Repository) -> None:
+def test_a_merge_queue_that_replays(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """The rerun starts from the first run's pin and asks no sampler; the queue's branch names the pull request."""
     ref = f"refs/heads/gh-readonly-queue/main/pr-1-{'b' * 40}"
     run = repository.add_run(4242, head_sha=HEAD, event="merge_group")
     with Sampler("broken") as sampler:
         payload = {"merge_group": {"head_ref": ref, "head_sha": HEAD}, "repository": _of(repository)}
-        occasion = Occasion("merge_group", payload, {"GITHUB_REF": ref})
+        occasion = Trigger("merge_group", payload, {"GITHUB_REF": ref})
         ran = shop.run(_workflow(checkout, "merge-queue", sampler), occasion, github, run)
         assert sampler.asked == 1
     assert ran.results["gate"] == "failure", ran.log
@@ -215,7 +215,7 @@ def test_a_merge_queue_that_replays(checkout: Path, shop: Shop, github: Standin,
 
 
 def test_a_fork_gets_its_label_from_the_default_branch(
-    checkout: Path, shop: Shop, github: Standin, repository: Repository
+    checkout: Path, shop: Act, github: Standin, repository: Repository
 ) -> None:
     """The companion of a fork's pull request judges the run that triggered it, and adds the label."""
     fork = github.repository("somebody/widgets", fork=True)
@@ -223,7 +223,7 @@ def test_a_fork_gets_its_label_from_the_default_branch(
     triggering = repository.add_run(4141, head_sha="f" * 40, head_repository=fork)
     _upload(triggering, "harness_flake")
     payload = {"workflow_run": _workflow_run(triggering), "repository": _of(repository)}
-    occasion = Occasion("workflow_run", payload)
+    occasion = Trigger("workflow_run", payload)
     ran = shop.run(_workflow(checkout, "fork"), occasion, github, repository.add_run(4242, head_sha="a" * 40))
     assert ran.results == {"gate": "failure"}, ran.log
     assert "failure_class=harness_flake\nfreeze_allowed=true\n" in ran.summaries["gate"]

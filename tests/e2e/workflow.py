@@ -24,7 +24,7 @@ SEALABLE = (
 REQUIRE = 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);'
 
 
-class Occasion(NamedTuple):
+class Trigger(NamedTuple):
     """What starts a workflow: the event with its payload, variables of the runner, further words for act."""
 
     event: str
@@ -33,7 +33,7 @@ class Occasion(NamedTuple):
     words: Sequence[str] = ()
 
 
-class Ran(NamedTuple):
+class WorkflowResult(NamedTuple):
     """What became of a workflow: its exit code, its log, and what its jobs left.
 
     `results` and `summaries` go by the job's id, `outputs` by the job's id and the step's. The result of a matrix is
@@ -47,7 +47,7 @@ class Ran(NamedTuple):
     summaries: dict[str, str]
 
 
-class Shop:
+class Act:
     """What workflows are made of: the runner's image, this repository as an action, the actions of others."""
 
     def __init__(self, folder: Path, base_image: str, runner_image: str) -> None:
@@ -84,7 +84,7 @@ class Shop:
         shutil.copy2(bundles / "merge.mjs", self.folder / "upload-artifact" / "merge")
         shutil.copy2(bundles / "download.mjs", self.folder / "download-artifact")
 
-    def run(self, workflow: Path, occasion: Occasion, github: Standin, run: Run) -> Ran:
+    def run(self, workflow: Path, occasion: Trigger, github: Standin, run: Run) -> WorkflowResult:
         """Run a workflow file of a checkout as the newest attempt of a run that the stand-in knows."""
         checkout = workflow.parents[2]
         event_file = checkout.parent / "event.json"
@@ -133,9 +133,9 @@ def _environ() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "ACTIONS_", "INPUT_"))}
 
 
-def _read(done: subprocess.CompletedProcess[str]) -> Ran:
+def _read(done: subprocess.CompletedProcess[str]) -> WorkflowResult:
     entries = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    ran = Ran(done.returncode, "\n".join(_line(entry) for entry in entries) + done.stderr, {}, {}, {})
+    ran = WorkflowResult(done.returncode, "\n".join(_line(entry) for entry in entries) + done.stderr, {}, {}, {})
     for entry in entries:
         job, message = entry.get("jobID", ""), entry["msg"]
         if "jobResult" in entry:

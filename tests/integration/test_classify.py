@@ -18,7 +18,7 @@ from tests.builders.policy import make_policy
 from tests.builders.record import make_mapping
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command left."""
 
     code: int
@@ -26,16 +26,16 @@ class Said(NamedTuple):
     err: str
 
 
-class Desk(NamedTuple):
+class Terminal(NamedTuple):
     """A folder to work in, and what the commands print."""
 
     folder: Path
     capsys: pytest.CaptureFixture[str]
 
-    def run(self, *argv: str | Path) -> Said:
+    def run(self, *argv: str | Path) -> CommandResult:
         """Run a command."""
         code = cli.main([str(word) for word in argv], {})
-        return Said(code, *self.capsys.readouterr())
+        return CommandResult(code, *self.capsys.readouterr())
 
     def zip(self, name: str, *captures: Capture) -> Path:
         """Write a zip."""
@@ -52,13 +52,13 @@ class Desk(NamedTuple):
 
 
 @pytest.fixture
-def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Desk:
+def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Terminal:
     """Return an empty desk."""
-    return Desk(tmp_path, capsys)
+    return Terminal(tmp_path, capsys)
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_the_four_lines_are_all_that_stands_on_stdout(desk: Desk, name: str) -> None:
+def test_the_four_lines_are_all_that_stands_on_stdout(desk: Terminal, name: str) -> None:
     """Data on stdout, words on stderr; a folder beside a zip."""
     pair, reason = CLASSES[name]
 
@@ -76,20 +76,20 @@ def test_the_four_lines_are_all_that_stands_on_stdout(desk: Desk, name: str) -> 
     assert said.code == 1
 
 
-def test_green_is_0(desk: Desk) -> None:
+def test_green_is_0(desk: Terminal) -> None:
     """Nothing to mute."""
     said = desk.run("classify", desk.zip("first", GREEN[0]), desk.zip("rerun", GREEN[1]))
     assert (said.code, said.err.split(".")[0]) == (0, "reason: green")
 
 
-def test_a_record_without_a_run_is_classified(desk: Desk) -> None:
+def test_a_record_without_a_run_is_classified(desk: Terminal) -> None:
     """Offline there is no word of GitHub's to compare it with."""
     sides = [side.changed(run=dict.fromkeys(side.record.run._fields)) for side in MISS]
     said = desk.run("classify", desk.zip("first", sides[0]), desk.zip("rerun", sides[1]))
     assert "failure_class=property_miss\n" in said.out
 
 
-def test_the_same_path_twice_is_one_side(desk: Desk) -> None:
+def test_the_same_path_twice_is_one_side(desk: Terminal) -> None:
     """Also under another name."""
     path = desk.bundle("first", MISS[0])
     link = desk.folder / "link"
@@ -98,14 +98,14 @@ def test_the_same_path_twice_is_one_side(desk: Desk) -> None:
         assert desk.run("classify", path, other).err.startswith("reason: artifact-same. ")
 
 
-def test_what_is_not_there_is_missing_and_blocks(desk: Desk) -> None:
+def test_what_is_not_there_is_missing_and_blocks(desk: Terminal) -> None:
     """Missing evidence is a verdict, not a usage error."""
     said = desk.run("classify", desk.zip("first", MISS[0]), desk.folder / "none")
     assert said.err.startswith("reason: artifact-missing. ")
     assert said.code == 1
 
 
-def test_expected_ids_that_are_not_there_block(desk: Desk) -> None:
+def test_expected_ids_that_are_not_there_block(desk: Terminal) -> None:
     """`--expect`, repeatable."""
     paths = desk.zip("first", GREEN[0]), desk.zip("rerun", GREEN[1])
     assert desk.run("classify", *paths, "--expect", "sorted-*").code == 0
@@ -114,7 +114,7 @@ def test_expected_ids_that_are_not_there_block(desk: Desk) -> None:
     assert said.code == 1
 
 
-def test_a_policy_mutes_a_flake(desk: Desk) -> None:
+def test_a_policy_mutes_a_flake(desk: Terminal) -> None:
     """`--policy`; `freeze_allowed` stays a request."""
     file = desk.folder / "policy.yml"
     file.write_bytes(make_policy())
@@ -131,7 +131,7 @@ def test_a_policy_mutes_a_flake(desk: Desk) -> None:
     ]
 
 
-def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Desk) -> None:
+def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Terminal) -> None:
     """Fail closed, and loudly: each problem with its place, harmless in a log."""
     file = desk.folder / "policy ::error::.yml"
     file.write_text("schema: freeze-gate/policy/1\nmax_freeze_days: 1000\nfrezes: []\n")
@@ -147,7 +147,7 @@ def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Desk) ->
     assert "frezes" in problems[1]
 
 
-def test_a_policy_that_cannot_be_read_is_named_as_it_was_given(desk: Desk) -> None:
+def test_a_policy_that_cannot_be_read_is_named_as_it_was_given(desk: Terminal) -> None:
     """A path that does not exist was mistyped: a usage error that shows all of it."""
     paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
 
@@ -157,14 +157,14 @@ def test_a_policy_that_cannot_be_read_is_named_as_it_was_given(desk: Desk) -> No
     assert str(desk.folder / "gone" / "policy.yml") in said.err
 
 
-def test_never_is_0(desk: Desk) -> None:
+def test_never_is_0(desk: Terminal) -> None:
     """`--fail-on never` observes."""
     said = desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--fail-on", "never")
     assert said.code == 0
     assert "failure_class=property_miss\n" in said.out
 
 
-def test_the_document_is_printed_and_written_and_verified(desk: Desk) -> None:
+def test_the_document_is_printed_and_written_and_verified(desk: Terminal) -> None:
     """`--json` and `--verdict-file` give the same bytes, and `verify` agrees with them."""
     file = desk.folder / "out" / "verdict.json"
     file.parent.mkdir()
@@ -176,14 +176,14 @@ def test_the_document_is_printed_and_written_and_verified(desk: Desk) -> None:
     assert desk.run("verify", file).code == 0
 
 
-def test_a_verdict_file_that_cannot_be_written_comes_after_the_verdict(desk: Desk) -> None:
+def test_a_verdict_file_that_cannot_be_written_comes_after_the_verdict(desk: Terminal) -> None:
     """The lines first; then exit code 3."""
     said = desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--verdict-file", desk.folder)
     assert "failure_class=property_miss\n" in said.out
     assert said.code == 3
 
 
-def test_neither_requests_nor_yaml_is_imported(desk: Desk) -> None:
+def test_neither_requests_nor_yaml_is_imported(desk: Terminal) -> None:
     """A stranger's machine needs the standard library alone."""
     paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
     program = (
@@ -196,7 +196,7 @@ def test_neither_requests_nor_yaml_is_imported(desk: Desk) -> None:
     assert (done.returncode, "failure_class=harness_flake" in done.stdout) == (0, True)
 
 
-def test_a_hundred_pairs_are_judged_by_the_worst(desk: Desk) -> None:
+def test_a_hundred_pairs_are_judged_by_the_worst(desk: Terminal) -> None:
     """The four lines are those of the deciding pair."""
     first = [make_capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
     rerun = [make_capture(fixture_id=f"s{number:03}", oracle=number != 42) for number in range(100)]
@@ -204,7 +204,7 @@ def test_a_hundred_pairs_are_judged_by_the_worst(desk: Desk) -> None:
     assert "failure_class=property_miss\n" in said.out
 
 
-def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None:
+def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Terminal) -> None:
     """Records that are three times as long in ASCII; the four lines stand where they were asked for."""
     sides = []
     for attempt in (1, 2):
@@ -225,7 +225,7 @@ def test_a_document_that_is_too_large_is_not_printed_by_half(desk: Desk) -> None
     assert not (desk.folder / "v.json").exists()
 
 
-def test_whoever_reads_no_more_of_the_document_gets_no_traceback(desk: Desk) -> None:
+def test_whoever_reads_no_more_of_the_document_gets_no_traceback(desk: Terminal) -> None:
     """`| head -1`: what goes into a file is whole all the same."""
     sides = [
         desk.zip(name, *(make_capture(attempt, fixture_id=f"f{number:03}") for number in range(300)))

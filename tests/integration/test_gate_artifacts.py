@@ -20,13 +20,13 @@ from tests.builders.pairs import DRIFT, FLAKE, MISS
 from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
 from tests.standin import Fault, Standin
-from tests.support.gate_job import Job, Outcome, override_listing
+from tests.support.gate_job import GateResult, Job, override_listing
 from tests.support.verdict_comparison import only_evidence
 
 RERUN = make_capture()
 
 
-def with_first(job: Job, payload: bytes, **facts: Any) -> Outcome:
+def with_first(job: Job, payload: bytes, **facts: Any) -> GateResult:
     """Judge raw bytes as the first run's artifact beside a good rerun."""
     job.run.add_artifact("first", payload, **facts)
     job.upload("rerun", RERUN)

@@ -9,7 +9,7 @@ import pytest
 from tests.builders.pairs import CLASSES, FLAKE
 from tests.builders.policy import POLICY_PATH, make_policy
 from tests.standin import Fault, Standin
-from tests.support.gate_job import Job, Outcome, api_calls
+from tests.support.gate_job import GateResult, Job, api_calls
 
 
 class Scene(NamedTuple):
@@ -125,7 +125,7 @@ def test_trouble_at_any_call_gives_no_verdict_or_the_right_one(
     assert_posted_as_said(job, outcome, call)
 
 
-def assert_sound(github: Standin, outcome: Outcome) -> None:
+def assert_sound(github: Standin, outcome: GateResult) -> None:
     """Fail where a bug or a secret shows."""
     shown = outcome.log + outcome.summary + "".join(outcome.outputs.values()) + (outcome.verdict or b"").decode()
     assert "Traceback" not in shown
@@ -134,7 +134,7 @@ def assert_sound(github: Standin, outcome: Outcome) -> None:
         assert secret not in shown
 
 
-def assert_posted_as_said(job: Job, outcome: Outcome, call: Call) -> None:
+def assert_posted_as_said(job: Job, outcome: GateResult, call: Call) -> None:
     """Fail where a label or a ticket is there and not said, or said and not there, or there twice."""
     labelled = job.pull.issue.labels == ["freeze-request"]
     tickets = [issue for issue in job.repository.issues.values() if not issue.pull and issue.state == "open"]

@@ -21,7 +21,7 @@ from freeze_gate.verdict.table import RULES
 from tests.builders.bundle import make_capture
 from tests.builders.record import OTHER_SAMPLE
 from tests.standin.state import Grant
-from tests.support.gate_job import Job, Outcome, api_calls
+from tests.support.gate_job import GateResult, Job, api_calls
 from tests.support.readme import blocks, rows, section
 
 DROPPED, FAILED = make_capture(oracle=None, transport=False), make_capture(oracle=False)
@@ -156,14 +156,14 @@ def test_each_further_artifact_costs_one_call(job: Job) -> None:
 PERMISSIONS = {"actions": "read", "contents": "read", "issues": "write", "pull_requests": "read"}
 
 
-def _lacking(job: Job, permission: str, pair: str, level: str = "none") -> Outcome:
+def _lacking(job: Job, permission: str, pair: str, level: str = "none") -> GateResult:
     """Run the gate with the README's block but for one line."""
     job.inputs["github-token"] = job.github.grant("ghs_lacking", Grant(**{**PERMISSIONS, permission: level}))  # type: ignore[arg-type]
     job.pair(*PAIRS[pair])
     return job.gate()
 
 
-def _warned(outcome: Outcome) -> str:
+def _warned(outcome: GateResult) -> str:
     return " ".join(words for level, words in outcome.annotations if level == "warning")
 
 

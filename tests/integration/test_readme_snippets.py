@@ -29,7 +29,7 @@ from tests.support.recipes import README
 BIN = Path(sys.executable).parent
 
 
-class Place:
+class Checkout:
     """A checkout with the property test that the README shows, and a request to send."""
 
     def __init__(self, folder: Path, url: str) -> None:
@@ -72,13 +72,13 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[Checkout]:
     """Return a checkout with a sampler to ask."""
     with sampler() as url:
-        yield Place(tmp_path, f"{url}/still")
+        yield Checkout(tmp_path, f"{url}/still")
 
 
-def test_sample_then_oracle(place: Place) -> None:
+def test_sample_then_oracle(place: Checkout) -> None:
     """Both lines end with 0, and the record holds the transport and a sealed pass."""
     (script,) = blocks("With `freeze-gate sample`", "sh")
 
@@ -91,7 +91,7 @@ def test_sample_then_oracle(place: Place) -> None:
     assert json.loads(place.pin)["rows"] == ROWS
 
 
-def test_sample_holds_the_answer_to_what_was_declared(place: Place) -> None:
+def test_sample_holds_the_answer_to_what_was_declared(place: Checkout) -> None:
     """The README's own 100 bytes are more than this sampler sends: a fault by name, and no oracle."""
     (script,) = blocks("With `freeze-gate sample`", "sh")
 
@@ -102,7 +102,7 @@ def test_sample_holds_the_answer_to_what_was_declared(place: Place) -> None:
     assert "secret" not in done.stdout + done.stderr
 
 
-def test_curl_then_oracle(place: Place) -> None:
+def test_curl_then_oracle(place: Checkout) -> None:
     """What curl brought is pinned, what curl says of the transport is recorded, and the oracle passes."""
     (script,) = blocks("With curl", "sh")
 
@@ -128,7 +128,7 @@ def test_curl_that_fails_leaves_a_record_and_runs_no_oracle(
     """A cut answer is pinned as a part, an error body is no sample, a file from before neither; nothing is checked."""
     (script,) = blocks("With curl", "sh")
     with ExactServer(served) as server:  # type: ignore[arg-type]
-        place = Place(tmp_path, server.url)
+        place = Checkout(tmp_path, server.url)
         (place.folder / "answer.json").write_text("from before")
 
         done = place.run(script)
@@ -139,7 +139,7 @@ def test_curl_that_fails_leaves_a_record_and_runs_no_oracle(
     assert place.record.transport.pin_complete is (False if pinned else None)
 
 
-def test_requests(place: Place) -> None:
+def test_requests(place: Checkout) -> None:
     """The session records, and the body is pinned before anything is asserted."""
     (script,) = blocks("With requests", "python")
 
@@ -151,7 +151,7 @@ def test_requests(place: Place) -> None:
 
 
 @pytest.mark.parametrize("index", [0, 1], ids=["openai", "anthropic"])
-def test_sdks(place: Place, index: int) -> None:
+def test_sdks(place: Checkout, index: int) -> None:
     """The real SDK calls a server on the loopback, and the raw answer is what is pinned."""
     script = blocks("With the OpenAI and Anthropic SDKs", "python")[index]
     url = place.environ["SAMPLER_URL"]
@@ -176,7 +176,7 @@ def test_other_httpx_transports_are_there() -> None:
     assert {name for name in named if not hasattr(Capture, name)} == set()
 
 
-def test_pytest_with_hypothesis(place: Place) -> None:
+def test_pytest_with_hypothesis(place: Checkout) -> None:
     """The property is checked on the pinned file; a sample that breaks it is a recorded fail."""
     (oracle,) = blocks("With pytest and Hypothesis", "sh")
     (place.folder / "sorted.json").write_text('{"rows": [1, 2]}')
@@ -190,7 +190,7 @@ def test_pytest_with_hypothesis(place: Place) -> None:
     assert (failed.returncode, place.record.oracle_passed) == (1, False)
 
 
-def test_replay(place: Place) -> None:
+def test_replay(place: Checkout) -> None:
     """The rerun's `sampler` of the workflow starts from the first run's bundle, without a call."""
     first = place.run('freeze-gate sample --id sorted-patch --url "$SAMPLER_URL" --data {} --bundle first-bundle')
     assert first.returncode == 0, first.stderr
@@ -208,7 +208,7 @@ def test_replay(place: Place) -> None:
 
 
 @pytest.fixture
-def judged(place: Place) -> Place:
+def judged(place: Checkout) -> Checkout:
     """Return a place with two bundles, as a folder and as a zip, and the verdict on them."""
     first = "--id sorted-patch --bundle first"
     done = place.run(
@@ -225,7 +225,7 @@ def judged(place: Place) -> Place:
     return place
 
 
-def test_two_bundles_are_judged_offline(judged: Place) -> None:
+def test_two_bundles_are_judged_offline(judged: Checkout) -> None:
     """A folder and a zip, without a token: the four lines, and the exit code of a flake without a freeze."""
     script = next(block for block in blocks("Try it", "sh") if "classify" in block)
 
@@ -243,7 +243,7 @@ def _four_lines() -> list[str]:
     ]
 
 
-def test_a_verdict_is_verified_and_stated(judged: Place) -> None:
+def test_a_verdict_is_verified_and_stated(judged: Checkout) -> None:
     """Consistent, with its pins hashed again; then a statement whose subjects `jq` turns into lines of digests."""
     judged.run("freeze-gate classify first rerun.zip --verdict-file freeze-gate-verdict.json")
     (verify,) = blocks("Verdicts that anyone can check again", "sh")
@@ -267,13 +267,13 @@ def _signing() -> list[dict[str, Any]]:
     return list(yaml.safe_load(attest))
 
 
-def _state(judged: Place, verdict: str) -> "subprocess.CompletedProcess[str]":
+def _state(judged: Checkout, verdict: str) -> "subprocess.CompletedProcess[str]":
     """Run the step before the signature as a runner does."""
     (judged.folder / "output").write_text("")
     return judged.run(_signing()[0]["run"], VERDICT=verdict, GITHUB_OUTPUT=str(judged.folder / "output"))
 
 
-def test_a_verdict_without_pins_is_not_signed(judged: Place) -> None:
+def test_a_verdict_without_pins_is_not_signed(judged: Checkout) -> None:
     """A signature needs a subject: the step before it is green, and puts out that there is none."""
     missing = judged.run("freeze-gate classify nothing nothing-else --verdict-file freeze-gate-verdict.json")
     assert missing.returncode == 1
@@ -300,7 +300,7 @@ def test_only_a_verdict_with_pins_is_signed(verdict: str, pins: str, stated: boo
     assert fill(sign["with"]["predicate-path"], {"steps": outputs}, {}) == verdict
 
 
-def test_the_statement_is_of_the_type_that_the_readme_tells_the_signer(judged: Place) -> None:
+def test_the_statement_is_of_the_type_that_the_readme_tells_the_signer(judged: Checkout) -> None:
     """The predicate that `actions/attest` is given is the one that the statement has."""
     judged.run("freeze-gate classify first rerun --verdict-file v.json")
     assert _state(judged, "v.json").returncode == 0
@@ -311,7 +311,7 @@ def test_the_statement_is_of_the_type_that_the_readme_tells_the_signer(judged: P
     assert statement["predicate"] == json.loads((judged.folder / "v.json").read_bytes())
 
 
-def test_the_policy_is_accepted(place: Place) -> None:
+def test_the_policy_is_accepted(place: Checkout) -> None:
     """`freeze-gate check` finds nothing wrong with it."""
     (policy,) = blocks("Freezes", "yaml")
     path = place.folder / ".github" / "freeze-gate.yml"
@@ -325,7 +325,7 @@ def test_the_policy_is_accepted(place: Place) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_prune_lists_and_removes(judged: Place) -> None:
+def test_prune_lists_and_removes(judged: Checkout) -> None:
     """The line of the README only lists; `--yes` removes."""
     (judged.folder / "FILE").write_text("schema: freeze-gate/policy/1\nretention: {fixtures_days: 1}\n")
     store = judged.folder / "STORE"

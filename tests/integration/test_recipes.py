@@ -15,7 +15,7 @@ from tests.builders.bundle import Capture, make_capture
 from tests.builders.record import COMMIT, OTHER_SAMPLE, SAMPLE
 from tests.standin.state import Grant
 from tests.support import webhook_events as events
-from tests.support.actions_emulator import Did, Ended, Workflow, captures, told
+from tests.support.actions_emulator import JobPlan, Workflow, WorkflowResult, captures, told
 from tests.support.gate_job import Job, api_calls
 from tests.support.readme import section
 from tests.support.recipes import RECIPES
@@ -38,13 +38,13 @@ CLASSES = {
 SHARDS = "abcd"
 
 
-class Play(NamedTuple):
+class RecipeRun(NamedTuple):
     """A recipe in a repository with pull request 12."""
 
     recipe: str
     job: Job
 
-    def run(self, first: Did, rerun: Did | None = None) -> Ended:
+    def run(self, first: JobPlan, rerun: JobPlan | None = None) -> WorkflowResult:
         """Let both runs take place as the recipe has them, and return how the gate's job ended after the last."""
         if self.recipe == "two-runs":
             ended = self.workflow().attempt({"capture": first})
@@ -63,15 +63,15 @@ class Play(NamedTuple):
         happen = {"merge-queue": events.merge_group, "two-runs": events.schedule}
         return Workflow(self.recipe, self.job, happen.get(self.recipe, events.pull_request)(self.job))
 
-    def became(self, first: Did, rerun: Did | None = None) -> dict[str, Did]:
+    def became(self, first: JobPlan, rerun: JobPlan | None = None) -> dict[str, JobPlan]:
         """Say what becomes of each job; of a matrix's shards, of the first one, while the others pass."""
-        rerun = rerun or Did("success", PASSED)
+        rerun = rerun or JobPlan("success", PASSED)
         if self.recipe != "matrix":
             return {"first": first, "rerun": rerun}
         others = {f"{side}/{shard}": done(PASSED) for side in ("first", "rerun") for shard in SHARDS[1:]}
         return {"first/a": first, "rerun/a": rerun, **others}
 
-    def again(self, workflow: Workflow, became: dict[str, Did], **how: Any) -> Ended:
+    def again(self, workflow: Workflow, became: dict[str, JobPlan], **how: Any) -> WorkflowResult:
         """Press a rerun button: one attempt more."""
         self.job.attempts(len(self.job.run.attempts) + 1)
         return workflow.attempt(became, **how)
@@ -98,27 +98,27 @@ freezes:
 
 
 @pytest.fixture(params=REQUIRED)
-def play(request: pytest.FixtureRequest, job: Job) -> Play:
+def play(request: pytest.FixtureRequest, job: Job) -> RecipeRun:
     """Return a recipe that can be a required check: each, or those that the test names."""
-    return Play(request.param, job)
+    return RecipeRun(request.param, job)
 
 
-def done(evidence: Capture | None, result: str = "success") -> Did:
+def done(evidence: Capture | None, result: str = "success") -> JobPlan:
     """Return a job with a capture of its own: what was captured once and uploaded twice is none of two runs."""
-    return Did(result, evidence and evidence.changed(run={"capture_id": secrets.token_hex(16)}))
+    return JobPlan(result, evidence and evidence.changed(run={"capture_id": secrets.token_hex(16)}))
 
 
-def red(evidence: Capture | None) -> Did:
+def red(evidence: Capture | None) -> JobPlan:
     """Return a job that failed."""
     return done(evidence, "failure")
 
 
-def rerun_of(evidence: Capture) -> Did:
+def rerun_of(evidence: Capture) -> JobPlan:
     """Return the rerun's job: red where its evidence is."""
     return done(evidence, "success" if evidence in (PASSED, DRIFTED) else "failure")
 
 
-def test_a_success_ends_green(play: Play) -> None:
+def test_a_success_ends_green(play: RecipeRun) -> None:
     """Where the capture job passes, the gate does not look, and its job passes."""
     assert play.run(done(PASSED)) == ("success", None)
 
@@ -126,7 +126,7 @@ def test_a_success_ends_green(play: Play) -> None:
 @pytest.mark.parametrize("recipe", ["two-jobs", "matrix", "merge-queue"])
 def test_a_success_is_not_run_again(job: Job, recipe: str) -> None:
     """There is nothing to compare."""
-    play = Play(recipe, job)
+    play = RecipeRun(recipe, job)
     workflow = play.workflow()
 
     workflow.attempt(play.became(done(PASSED)))
@@ -136,7 +136,7 @@ def test_a_success_is_not_run_again(job: Job, recipe: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_each_class_blocks_and_posts_what_it_should(play: Play, name: str) -> None:
+def test_each_class_blocks_and_posts_what_it_should(play: RecipeRun, name: str) -> None:
     """Of the four classes each ends red; a flake is labelled where the pull request's head was tested."""
     first, rerun, reason = CLASSES[name]
 
@@ -153,7 +153,7 @@ def test_each_class_blocks_and_posts_what_it_should(play: Play, name: str) -> No
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_freeze_turns_a_flake_green_and_nothing_else(play: Play, name: str) -> None:
+def test_a_freeze_turns_a_flake_green_and_nothing_else(play: RecipeRun, name: str) -> None:
     """What reviewers merged covers a harness flake alone."""
     play.freeze()
     first, rerun, _ = CLASSES[name]
@@ -164,7 +164,7 @@ def test_a_freeze_turns_a_flake_green_and_nothing_else(play: Play, name: str) ->
     assert not play.job.pull.issue.labels
 
 
-def test_a_job_that_is_red_for_another_reason_stays_red(play: Play) -> None:
+def test_a_job_that_is_red_for_another_reason_stays_red(play: RecipeRun) -> None:
     """Both runs' evidence is green, so it does not show why the job is red."""
     ended = play.run(red(PASSED), red(PASSED))
 
@@ -175,7 +175,7 @@ def test_a_job_that_is_red_for_another_reason_stays_red(play: Play) -> None:
 
 
 @pytest.mark.parametrize("play", [name for name in REQUIRED if name != "attempts"], indirect=True)
-def test_a_rerun_that_passes_does_not_explain_why_the_first_run_was_red(play: Play) -> None:
+def test_a_rerun_that_passes_does_not_explain_why_the_first_run_was_red(play: RecipeRun) -> None:
     """With two jobs or two runs the first one's red stands, and green evidence does not explain it."""
     assert play.run(red(PASSED), done(PASSED)).conclusion == "failure"
 
@@ -183,7 +183,7 @@ def test_a_rerun_that_passes_does_not_explain_why_the_first_run_was_red(play: Pl
 RECORDED = {"nothing": None, "passed": PASSED, "dropped": DROPPED}
 
 
-class Became(NamedTuple):
+class CaptureResult(NamedTuple):
     """What became of a capture job, and what it recorded."""
 
     result: str
@@ -195,12 +195,12 @@ class Became(NamedTuple):
         return self.result == "success" or (self.result == "failure" and self.recorded == "dropped")
 
     @property
-    def did(self) -> Did:
+    def did(self) -> JobPlan:
         """The same, with a capture of its own."""
         return done(RECORDED[self.recorded], self.result)
 
 
-def _may_be_green(recipe: str, first: Became, second: Became) -> bool:
+def _may_be_green(recipe: str, first: CaptureResult, second: CaptureResult) -> bool:
     """Say whether a merged freeze covers what became of the two jobs: all that is red in a run is then a flake."""
     muted = {first.recorded, second.recorded} == {"dropped", "passed"}
     if recipe == "attempts":  # the first attempt is over, and this one ran all of the job again
@@ -213,24 +213,24 @@ def _may_be_green(recipe: str, first: Became, second: Became) -> bool:
 
 @pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("result", ["failure", "cancelled"])
-def test_red_ends_green_only_by_a_freeze_of_a_whole_pair(play: Play, result: str, recorded: str) -> None:
+def test_red_ends_green_only_by_a_freeze_of_a_whole_pair(play: RecipeRun, result: str, recorded: str) -> None:
     """Whatever becomes of the two jobs, a merged freeze covers only a flake on record of jobs that came to their end.
 
     Cancelled, timed out (which a run reports as failed or as cancelled), skipped, no artifact id, red for another
     reason than its own record shows, though the other's shows one: none of it ends green.
     """
     play.freeze()
-    first = Became(result, recorded)
+    first = CaptureResult(result, recorded)
     reruns = play.recipe in ("attempts", "two-runs") or result == "failure"
-    seconds = [Became(*one) for one in product(("success", "failure", "cancelled"), RECORDED)]
-    for second in seconds if reruns else [Became("success", "passed")]:
+    seconds = [CaptureResult(*one) for one in product(("success", "failure", "cancelled"), RECORDED)]
+    for second in seconds if reruns else [CaptureResult("success", "passed")]:
         _start_over(play.job)
         ended = play.run(first.did, second.did)
         assert (ended.conclusion == "success") == _may_be_green(play.recipe, first, second), second
 
 
 @pytest.mark.parametrize("side", ["first", "rerun"])
-def test_a_capture_that_failed_beside_a_green_record_is_no_half_of_a_muted_pair(play: Play, side: str) -> None:
+def test_a_capture_that_failed_beside_a_green_record_is_no_half_of_a_muted_pair(play: RecipeRun, side: str) -> None:
     """A later line of its sampler failed, and it uploaded nothing; what the other run recorded does not cover that."""
     play.freeze()
     hidden = done(PASSED, "failure")._replace(within=True)
@@ -250,7 +250,7 @@ def test_no_shard_that_is_red_beside_a_green_record_hides_behind_a_frozen_flake(
     job: Job, side: str, result: str
 ) -> None:
     """The matrix says one result for all; how each shard's job ended, GitHub says."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
     play.freeze()
     frozen = play.became(red(DROPPED), done(PASSED))
     assert play.workflow().attempt(frozen).conclusion == "success"
@@ -266,7 +266,7 @@ def test_no_shard_that_is_red_beside_a_green_record_hides_behind_a_frozen_flake(
 @pytest.mark.parametrize("explained", [True, False], ids=["all is on record", "a shard is red beside a green record"])
 def test_the_gate_of_a_matrix_that_is_run_again_alone_knows_how_the_shards_ended(job: Job, *, explained: bool) -> None:
     """The freeze was merged meanwhile; the shards are those of the attempt before."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
     workflow = play.workflow()
     shard = {} if explained else {"first/b": red(PASSED)}
     workflow.attempt(play.became(red(DROPPED), done(PASSED)) | shard)
@@ -281,7 +281,7 @@ def test_the_gate_of_a_matrix_that_is_run_again_alone_knows_how_the_shards_ended
 
 def test_more_jobs_than_one_answer_holds_are_not_passed_over(job: Job) -> None:
     """A hundred come at once; nothing is known of the others."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
     play.freeze()
     workflow = play.workflow()
     workflow.other_jobs = 100
@@ -292,7 +292,7 @@ def test_more_jobs_than_one_answer_holds_are_not_passed_over(job: Job) -> None:
 @pytest.mark.parametrize("sides", [("first",), ("rerun",), ("first", "rerun")], ids="-".join)
 def test_a_cancelled_shard_that_left_nothing_is_seen_behind_one_that_failed(job: Job, sides: tuple[str, ...]) -> None:
     """The matrix says only "failure"; the missing record is named, on one side or on both."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
     play.freeze()
     gone = {f"{side}/b": done(None, "cancelled") for side in sides}
 
@@ -310,7 +310,7 @@ def _start_over(job: Job) -> None:
     job.environ |= {"GITHUB_RUN_ID": "4242", "GITHUB_RUN_ATTEMPT": "1"}
 
 
-def test_a_run_that_was_cancelled_as_a_whole_ends_red(play: Play) -> None:
+def test_a_run_that_was_cancelled_as_a_whole_ends_red(play: RecipeRun) -> None:
     """The gate's job runs all the same, finds no pair, and is not skipped into a pass."""
     play.freeze()
     workflow = play.workflow()
@@ -327,7 +327,7 @@ JOBS = ["two-jobs", "matrix", "merge-queue"]
 
 @pytest.mark.parametrize("play", JOBS, indirect=True)
 @pytest.mark.parametrize("result", ["failure", "cancelled"])
-def test_evidence_of_an_earlier_attempt_speaks_for_no_later_one(play: Play, result: str) -> None:
+def test_evidence_of_an_earlier_attempt_speaks_for_no_later_one(play: RecipeRun, result: str) -> None:
     """An attempt that leaves nothing is judged by nothing, though a muted pair of the attempt before is there."""
     play.freeze()
     workflow = play.workflow()
@@ -341,11 +341,13 @@ def test_evidence_of_an_earlier_attempt_speaks_for_no_later_one(play: Play, resu
 
 
 @pytest.mark.parametrize(
-    "last", [Did("failure"), Did("cancelled"), Did("failure", FAILED, lost=True)], ids=["nothing", "cancelled", "lost"]
+    "last",
+    [JobPlan("failure"), JobPlan("cancelled"), JobPlan("failure", FAILED, lost=True)],
+    ids=["nothing", "cancelled", "lost"],
 )
-def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: Job, last: Did) -> None:
+def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: Job, last: JobPlan) -> None:
     """With attempts, the newest pair is muted; the attempt that came to nothing is red all the same."""
-    play = Play("attempts", job)
+    play = RecipeRun("attempts", job)
     play.freeze()
     workflow = play.workflow()
     workflow.attempt({"capture": red(DROPPED)})
@@ -356,7 +358,7 @@ def test_a_third_attempt_that_left_nothing_is_not_judged_by_the_two_before(job: 
 
 def test_a_third_attempt_whose_artifact_is_not_listed_yet_is_judged_all_the_same(job: Job) -> None:
     """The gate knows its id from the job, so a listing that lags does not leave it with the muted pair before."""
-    play = Play("attempts", job)
+    play = RecipeRun("attempts", job)
     play.freeze()
     workflow = play.workflow()
     workflow.attempt({"capture": red(DROPPED)})
@@ -370,7 +372,7 @@ def test_a_third_attempt_whose_artifact_is_not_listed_yet_is_judged_all_the_same
     assert ended.conclusion == "failure"
 
 
-def test_once_a_freeze_is_merged_the_gate_alone_can_be_run_again(play: Play) -> None:
+def test_once_a_freeze_is_merged_the_gate_alone_can_be_run_again(play: RecipeRun) -> None:
     """Jobs that are not run again keep their results and outputs, so the pair is the same, and muted now."""
     workflow = play.workflow()
     if play.recipe in JOBS:
@@ -391,7 +393,7 @@ def test_once_a_freeze_is_merged_the_gate_alone_can_be_run_again(play: Play) -> 
 
 def test_the_rerun_alone_can_be_run_again(job: Job) -> None:
     """The first run's evidence is of attempt 1, the rerun's of attempt 2: a pair, as their jobs' outputs say."""
-    play = Play("two-jobs", job)
+    play = RecipeRun("two-jobs", job)
     workflow = play.workflow()
     workflow.attempt(play.became(red(DROPPED), red(None)))
 
@@ -403,7 +405,7 @@ def test_the_rerun_alone_can_be_run_again(job: Job) -> None:
 
 def test_a_fail_cannot_be_rerun_away_by_attempts(job: Job) -> None:
     """The second attempt passes, so its job is green; the gate looks at both all the same."""
-    ended = Play("attempts", job).run(red(FAILED), done(PASSED))
+    ended = RecipeRun("attempts", job).run(red(FAILED), done(PASSED))
 
     assert ended.gate
     assert ended.gate.said == ("unclassified", False, "split-oracle")
@@ -412,7 +414,7 @@ def test_a_fail_cannot_be_rerun_away_by_attempts(job: Job) -> None:
 
 def test_two_passes_in_a_row_end_green_by_attempts(job: Job) -> None:
     """What came before them is not looked at: nothing is muted, and the README says so."""
-    play = Play("attempts", job)
+    play = RecipeRun("attempts", job)
     workflow = play.workflow()
     workflow.attempt({"capture": red(FAILED)})
     assert play.again(workflow, {"capture": done(PASSED)}).conclusion == "failure"
@@ -424,7 +426,7 @@ def test_two_passes_in_a_row_end_green_by_attempts(job: Job) -> None:
 @pytest.mark.parametrize("evidence", [None, NO_ANSWER], ids=["no evidence", "no answer"])
 def test_an_attempt_that_left_nothing_blocks_until_two_in_a_row_have(job: Job, evidence: Capture | None) -> None:
     """Running the gate alone again, as "Re-run failed jobs" does then, changes nothing; running all jobs does."""
-    play = Play("attempts", job)
+    play = RecipeRun("attempts", job)
     workflow = play.workflow()
     workflow.attempt({"capture": red(evidence)})
     assert play.again(workflow, {"capture": red(evidence)}).conclusion == "failure"
@@ -440,7 +442,7 @@ def test_an_attempt_that_left_nothing_blocks_until_two_in_a_row_have(job: Job, e
 )
 def test_an_attempt_without_evidence_is_passed_over_by_the_next(job: Job, earlier: Capture, conclusion: str) -> None:
     """The newest attempt before it that left some is what it is compared with: a fail there is not forgotten."""
-    play = Play("attempts", job)
+    play = RecipeRun("attempts", job)
     workflow = play.workflow()
     workflow.attempt({"capture": rerun_of(earlier)})
     assert play.again(workflow, {"capture": red(None)}).conclusion == "failure"
@@ -450,7 +452,7 @@ def test_an_attempt_without_evidence_is_passed_over_by_the_next(job: Job, earlie
 
 def test_the_first_attempt_says_which_button_to_press(job: Job) -> None:
     """There is no pair yet, and the summary says how to get one."""
-    ended = Play("attempts", job).run(red(FAILED))
+    ended = RecipeRun("attempts", job).run(red(FAILED))
 
     assert ended.gate
     assert ended.gate.said == ("unclassified", False, "artifact-missing")
@@ -460,7 +462,7 @@ def test_the_first_attempt_says_which_button_to_press(job: Job) -> None:
 
 def test_with_two_jobs_a_first_run_that_passes_in_a_later_attempt_ends_green(job: Job) -> None:
     """As any job does; the README says so, and which recipe looks at it all the same."""
-    play = Play("two-jobs", job)
+    play = RecipeRun("two-jobs", job)
     workflow = play.workflow()
     workflow.attempt(play.became(red(FAILED), red(FAILED)))
 
@@ -469,12 +471,12 @@ def test_with_two_jobs_a_first_run_that_passes_in_a_later_attempt_ends_green(job
 
 def test_a_red_nightly_is_red_before_anybody_reruns_it(job: Job) -> None:
     """Without a run to compare with, the gate's job only repeats what the capture job says."""
-    assert Play("two-runs", job).run(red(DROPPED)) == ("failure", None)
+    assert RecipeRun("two-runs", job).run(red(DROPPED)) == ("failure", None)
 
 
 def test_two_runs_of_two_commits_are_no_pair(job: Job) -> None:
     """The branch has moved on since the night."""
-    play = Play("two-runs", job)
+    play = RecipeRun("two-runs", job)
     play.workflow().attempt({"capture": red(DROPPED)})
 
     workflow = play.workflow(dispatched=True)
@@ -489,7 +491,7 @@ def test_a_nightly_flake_is_labelled_where_a_pull_request_has_its_head(job: Job)
     """As with one from `main` into a release branch."""
     job.pull.head_sha, job.pull.head_ref = COMMIT, "main"
 
-    ended = Play("two-runs", job).run(red(DROPPED), done(PASSED))
+    ended = RecipeRun("two-runs", job).run(red(DROPPED), done(PASSED))
 
     assert ended.gate
     assert ended.gate.said == ("harness_flake", True, "transport-fault")
@@ -498,7 +500,7 @@ def test_a_nightly_flake_is_labelled_where_a_pull_request_has_its_head(job: Job)
 
 def test_a_shard_that_vanished_from_both_sides_is_seen(job: Job) -> None:
     """Its id is expected, and nobody has a record of it."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
     play.freeze()
     became = play.became(red(DROPPED), done(PASSED)) | {"first/c": red(None), "rerun/c": red(None)}
 
@@ -512,7 +514,7 @@ def test_a_shard_that_vanished_from_both_sides_is_seen(job: Job) -> None:
 
 def test_the_merged_shards_cost_one_call_a_side(job: Job) -> None:
     """A listing and two downloads, however many shards there are."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
 
     play.workflow().attempt(play.became(red(FAILED), red(FAILED)))
 
@@ -521,7 +523,7 @@ def test_the_merged_shards_cost_one_call_a_side(job: Job) -> None:
 
 def test_shards_that_were_not_run_again_have_no_evidence_in_the_new_attempt(job: Job) -> None:
     """Pressing "Re-run failed jobs" runs the failed shard of the first matrix and all that depends on it."""
-    play = Play("matrix", job)
+    play = RecipeRun("matrix", job)
     workflow = play.workflow()
     workflow.attempt(play.became(red(FAILED), red(FAILED)))
 
@@ -536,7 +538,7 @@ def test_shards_that_were_not_run_again_have_no_evidence_in_the_new_attempt(job:
 
 def test_the_queue_names_the_pull_request_and_labels_nothing(job: Job) -> None:
     """A merge was tested, and no pull request has it as its head: a notice, and the number in the outputs."""
-    ended = Play("merge-queue", job).run(red(DROPPED), done(replay_of(DROPPED)))
+    ended = RecipeRun("merge-queue", job).run(red(DROPPED), done(replay_of(DROPPED)))
 
     assert ended.gate
     assert ended.gate.said == ("harness_flake", True, "transport-fault")
@@ -571,7 +573,7 @@ def test_on_a_pull_request_from_a_fork_the_verdict_stands_and_nothing_is_posted(
     fork.inputs["github-token"] = fork.github.grant("ghs_fork", READ_ONLY)
     first, rerun, reason = CLASSES[name]
 
-    ended = Play("two-jobs", fork).run(red(first), rerun_of(rerun))
+    ended = RecipeRun("two-jobs", fork).run(red(first), rerun_of(rerun))
 
     assert ended.gate
     assert ended.gate.said == (name, name == "harness_flake", reason)
@@ -593,10 +595,10 @@ def test_the_samplers_address_is_known_where_secrets_and_variables_are_empty(rec
         assert told(step, {"vars": {}, "secrets": {}}) == {"SAMPLER_URL": "https://sampler.example/v1/sample"}
 
 
-def companion(job: Job, name: str, conclusion: str = "failure") -> Ended:
+def companion(job: Job, name: str, conclusion: str = "failure") -> WorkflowResult:
     """Let the pull request's run end in a class, and the companion follow."""
     first, rerun, _ = CLASSES[name]
-    Play("two-jobs", job).run(red(first), rerun_of(rerun))
+    RecipeRun("two-jobs", job).run(red(first), rerun_of(rerun))
     for issue in job.repository.issues.values():
         issue.labels.clear()
     job.github.log.clear()
@@ -634,7 +636,7 @@ def test_the_companion_posts_nothing_but_the_label(fork: Job, name: str) -> None
 
 def test_the_companion_takes_the_policy_of_the_default_branch(fork: Job) -> None:
     """With a freeze that reviewers merged there is nothing to ask for."""
-    Play("fork", fork).freeze()
+    RecipeRun("fork", fork).freeze()
 
     ended = companion(fork, "harness_flake")
 

@@ -32,10 +32,10 @@ def main() -> None:
         for name, _, path in (entry.partition("=") for entry in asked.zip):
             run.add_artifact(name, Path(path))
         started = {"api": github.url, "token": github.token, "runtime_token": github.results.token(run)}
-        print(json.dumps(started), flush=True)  # noqa: T201 - that is what it is started for
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
+        print(json.dumps(started), flush=True)  # noqa: T201 - that is what it is started for
         stop.wait()
 
 

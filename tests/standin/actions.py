@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from tests.standin.context import Asked, Route, error, page_of, route
+from tests.standin.context import Context, Route, error, page_of, route
 from tests.standin.http_server import Reply
 from tests.standin.state import Artifact, Run
 
 
-def list_artifacts(asked: Asked) -> Reply:
+def list_artifacts(asked: Context) -> Reply:
     """List the artifacts of a run, newest first."""
     run = _run(asked)
     if run is None:
@@ -23,13 +23,13 @@ def list_artifacts(asked: Asked) -> Reply:
     return Reply(200, {"total_count": len(listed), "artifacts": [asked.shapes.artifact(one) for one in page]}, headers)
 
 
-def get_artifact(asked: Asked) -> Reply:
+def get_artifact(asked: Context) -> Reply:
     """Describe an artifact."""
     artifact = _artifact(asked)
     return Reply(200, asked.shapes.artifact(artifact)) if artifact else error(404, "Not Found")
 
 
-def get_zip(asked: Asked) -> Reply:
+def get_zip(asked: Context) -> Reply:
     """Lead to the blob host."""
     artifact = _artifact(asked)
     if artifact is None:
@@ -39,13 +39,13 @@ def get_zip(asked: Asked) -> Reply:
     return Reply(302, None, {"Location": asked.storage.sign(artifact.content)})
 
 
-def get_run(asked: Asked) -> Reply:
+def get_run(asked: Context) -> Reply:
     """Describe a run as its newest attempt."""
     run = _run(asked)
     return Reply(200, asked.shapes.run(run, len(run.attempts))) if run else error(404, "Not Found")
 
 
-def get_attempt(asked: Asked) -> Reply:
+def get_attempt(asked: Context) -> Reply:
     """Describe one attempt of a run."""
     run, attempt = _run(asked), int(asked.parts[1])
     if run is None or not 1 <= attempt <= len(run.attempts):
@@ -53,7 +53,7 @@ def get_attempt(asked: Asked) -> Reply:
     return Reply(200, asked.shapes.run(run, attempt))
 
 
-def list_jobs(asked: Asked) -> Reply:
+def list_jobs(asked: Context) -> Reply:
     """List the jobs of a run: those of all its attempts, or, as long as nobody asks for them, of the newest."""
     run = _run(asked)
     if run is None:
@@ -63,11 +63,11 @@ def list_jobs(asked: Asked) -> Reply:
     return Reply(200, {"total_count": len(listed), "jobs": [asked.shapes.job(run, one) for one in page]}, headers)
 
 
-def _run(asked: Asked) -> Run | None:
+def _run(asked: Context) -> Run | None:
     return asked.repository.runs.get(int(asked.parts[0]))
 
 
-def _artifact(asked: Asked) -> Artifact | None:
+def _artifact(asked: Context) -> Artifact | None:
     wanted = int(asked.parts[0])
     runs = asked.repository.runs.values()
     return next((one for run in runs for one in run.artifacts if one.id == wanted), None)

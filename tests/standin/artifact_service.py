@@ -15,7 +15,7 @@ from tests.standin.storage import Storage
 SERVICE: Final = "/twirp/github.actions.results.api.v1.ArtifactService/"
 
 
-class Job(NamedTuple):
+class UploadingJob(NamedTuple):
     """One job of one attempt of a run, as its token names it."""
 
     run: Run
@@ -24,22 +24,22 @@ class Job(NamedTuple):
     job_backend_id: str
 
 
-class Results:
+class ArtifactService:
     """Takes uploads from jobs. What is finalized is at once in the REST listing, as for real."""
 
     def __init__(self, storage: Storage, now: Callable[[], str]) -> None:
         self._storage = storage
         self._now = now
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, UploadingJob] = {}
         self._uploads: dict[tuple[str, int, str], bytes | None] = {}
-        self._stored: dict[int, Job] = {}
+        self._stored: dict[int, UploadingJob] = {}
         self._lock = threading.Lock()
 
     def token(self, run: Run, attempt: int | None = None) -> str:
         """Make the `ACTIONS_RUNTIME_TOKEN` of a job of that attempt, the newest one unless it is given."""
         backend = str(uuid.uuid5(uuid.NAMESPACE_URL, str(run.id)))
-        job = Job(run, attempt or len(run.attempts), backend, str(uuid.uuid4()))
-        scopes = f"Actions.GenericRead:0 Actions.Results:{job.run_backend_id}:{job.job_backend_id}"
+        job = UploadingJob(run, attempt or len(run.attempts), backend, str(uuid.uuid4()))
+        scopes = f"Actions.GenericRead:0 Actions.ArtifactService:{job.run_backend_id}:{job.job_backend_id}"
         token = f"{_part({'alg': 'none', 'typ': 'JWT'})}.{_part({'scp': scopes})}.signature"
         self._jobs[token] = job
         return token
@@ -55,7 +55,7 @@ class Results:
         with self._lock:
             return call(self, job, body)
 
-    def create(self, job: Job, body: dict[str, Any]) -> Reply:
+    def create(self, job: UploadingJob, body: dict[str, Any]) -> Reply:
         """Reserve a name, which an attempt can use once."""
         key = (job.run_backend_id, job.attempt, body["name"])
         if key in self._uploads:
@@ -68,7 +68,7 @@ class Results:
 
         return Reply(200, {"ok": True, "signed_upload_url": self._storage.sign(None, put)})
 
-    def finalize(self, job: Job, body: dict[str, Any]) -> Reply:
+    def finalize(self, job: UploadingJob, body: dict[str, Any]) -> Reply:
         """Store what was uploaded, if its size and its hash are what the job says."""
         payload = self._uploads.get((job.run_backend_id, job.attempt, body["name"]))
         if payload is None or str(len(payload)) != str(body["size"]):
@@ -80,7 +80,7 @@ class Results:
         self._stored[artifact.id] = job
         return Reply(200, {"ok": True, "artifact_id": str(artifact.id)})
 
-    def list(self, job: Job, body: dict[str, Any]) -> Reply:
+    def list(self, job: UploadingJob, body: dict[str, Any]) -> Reply:
         """List the artifacts of the run, filtered by name or id."""
         wanted = [
             artifact
@@ -89,7 +89,7 @@ class Results:
         ]
         return Reply(200, {"artifacts": [self._entry(job, artifact) for artifact in wanted]})
 
-    def sign(self, job: Job, body: dict[str, Any]) -> Reply:
+    def sign(self, job: UploadingJob, body: dict[str, Any]) -> Reply:
         """Make a link to the artifact of that name."""
         named = [artifact for artifact in job.run.artifacts if artifact.name == body["name"]]
         if not named:
@@ -97,7 +97,7 @@ class Results:
         newest = max(named, key=lambda artifact: artifact.id)
         return Reply(200, {"name": body["name"], "signed_url": self._storage.sign(newest.content)})
 
-    def _entry(self, job: Job, artifact: Artifact) -> dict[str, Any]:
+    def _entry(self, job: UploadingJob, artifact: Artifact) -> dict[str, Any]:
         by = self._stored.get(artifact.id, job)
         return {
             "workflow_run_backend_id": by.run_backend_id,
@@ -110,11 +110,11 @@ class Results:
         }
 
 
-_CALLS: Final[dict[str, Callable[[Results, Job, dict[str, Any]], Reply]]] = {
-    "CreateArtifact": Results.create,
-    "FinalizeArtifact": Results.finalize,
-    "ListArtifacts": Results.list,
-    "GetSignedArtifactURL": Results.sign,
+_CALLS: Final[dict[str, Callable[[ArtifactService, UploadingJob, dict[str, Any]], Reply]]] = {
+    "CreateArtifact": ArtifactService.create,
+    "FinalizeArtifact": ArtifactService.finalize,
+    "ListArtifacts": ArtifactService.list,
+    "GetSignedArtifactURL": ArtifactService.sign,
 }
 
 

@@ -2,16 +2,16 @@
 
 from typing import Final
 
-from tests.standin.context import Asked, Route, error, route
+from tests.standin.context import Context, Route, error, route
 from tests.standin.http_server import Reply
 
 
-def get_repository(asked: Asked) -> Reply:
+def get_repository(asked: Context) -> Reply:
     """Describe the repository."""
     return Reply(200, asked.shapes.repository(asked.repository, full=True))
 
 
-def get_contents(asked: Asked) -> Reply:
+def get_contents(asked: Context) -> Reply:
     """Read a file, or list a folder, of the default branch or of `ref`."""
     path = (asked.parts[0] or "").strip("/")
     branch = asked.query.get("ref", asked.repository.default_branch)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from tests.standin.http_server import Reply, Request
-from tests.standin.serializers import Shapes
+from tests.standin.serializers import Serializers
 from tests.standin.state import Grant, Repository
 from tests.standin.storage import Storage
 
@@ -16,7 +16,7 @@ Need = tuple[tuple[str, str], ...]
 """Alternatives, each a permission and its level: one of them is enough."""
 
 
-class Asked(NamedTuple):
+class Context(NamedTuple):
     """A request: by whom, on what, with the parts of its path, and what is needed to answer it."""
 
     request: Request
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
     grant: Grant | None
     repository: Repository
     parts: tuple[str, ...]
-    shapes: Shapes
+    shapes: Serializers
     storage: Storage
     now: Callable[[], str]
 
@@ -39,12 +39,12 @@ class Route(NamedTuple):
 
     method: str
     pattern: re.Pattern[str]
-    answer: Callable[[Asked], Reply]
+    answer: Callable[[Context], Reply]
     need: Need
     public: bool
 
 
-def route(method: str, pattern: str, answer: Callable[[Asked], Reply], need: Need, *, public: bool = True) -> Route:
+def route(method: str, pattern: str, answer: Callable[[Context], Reply], need: Need, *, public: bool = True) -> Route:
     """Make a route; `pattern` is matched with the path below the repository."""
     return Route(method, re.compile(pattern), answer, need, public and method == "GET")
 
@@ -61,7 +61,7 @@ def invalid(resource: str, field: str, code: str, message: str | None = None) ->
     return Reply(422, payload)
 
 
-def page_of(asked: Asked, items: Sequence[Any]) -> tuple[Sequence[Any], dict[str, str]]:
+def page_of(asked: Context, items: Sequence[Any]) -> tuple[Sequence[Any], dict[str, str]]:
     """Cut one page out, and say where the others are."""
     size = min(100, max(1, _number(asked.query.get("per_page"), 30)))
     page = max(1, _number(asked.query.get("page"), 1))

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from tests.standin.context import Asked, Route, error, invalid, page_of, route
+from tests.standin.context import Context, Route, error, invalid, page_of, route
 from tests.standin.http_server import Reply
 from tests.standin.state import Grant, Issue
 
@@ -13,7 +13,7 @@ MAX_LABEL: Final = 50
 MAX_LABELS: Final = 100
 
 
-def list_issues(asked: Asked) -> Reply:
+def list_issues(asked: Context) -> Reply:
     """List issues, pull requests among them. The label filter knows what its index knows."""
     query = asked.query
     state, creator = query.get("state", "open"), query.get("creator")
@@ -34,13 +34,13 @@ def list_issues(asked: Asked) -> Reply:
     return Reply(200, [asked.shapes.issue(asked.repository, issue) for issue in page], headers)
 
 
-def get_issue(asked: Asked) -> Reply:
+def get_issue(asked: Context) -> Reply:
     """Describe an issue."""
     issue = _issue(asked)
     return Reply(200, asked.shapes.issue(asked.repository, issue)) if issue else error(404, "Not Found")
 
 
-def create_issue(asked: Asked) -> Reply:
+def create_issue(asked: Context) -> Reply:
     """Open an issue. Without the right to push, its labels are dropped, and nothing is said about that."""
     repository, body = asked.repository, asked.request.json()
     if not repository.has_issues:
@@ -54,7 +54,7 @@ def create_issue(asked: Asked) -> Reply:
     return Reply(201, asked.shapes.issue(repository, issue), {"Location": f"{issue.number}"})
 
 
-def change_issue(asked: Asked) -> Reply:
+def change_issue(asked: Context) -> Reply:
     """Edit, close or open an issue."""
     issue, body = _issue(asked), asked.request.json()
     if issue is None:
@@ -72,7 +72,7 @@ def change_issue(asked: Asked) -> Reply:
     return Reply(200, asked.shapes.issue(asked.repository, issue))
 
 
-def add_labels(asked: Asked) -> Reply:
+def add_labels(asked: Context) -> Reply:
     """Add labels to an issue or a pull request, and create those that there are not."""
     issue, body = _issue(asked), asked.request.json()
     if issue is None:
@@ -87,7 +87,7 @@ def add_labels(asked: Asked) -> Reply:
     return Reply(200, asked.shapes.labels(asked.repository, issue))
 
 
-def create_label(asked: Asked) -> Reply:
+def create_label(asked: Context) -> Reply:
     """Create a label."""
     body = asked.request.json()
     if type(body) is not dict or type(body.get("name")) is not str:
@@ -103,7 +103,7 @@ def create_label(asked: Asked) -> Reply:
     return Reply(201, asked.shapes.label(asked.repository, label))
 
 
-def _issue(asked: Asked) -> Issue | None:
+def _issue(asked: Context) -> Issue | None:
     return asked.repository.issues.get(int(asked.parts[0]))
 
 

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
-from tests.standin.context import Asked, Route, error, page_of, route
+from tests.standin.context import Context, Route, error, page_of, route
 from tests.standin.http_server import Reply
 from tests.standin.state import Pull
 
 
-def get_pull(asked: Asked) -> Reply:
+def get_pull(asked: Context) -> Reply:
     """Describe a pull request."""
     pull = asked.repository.pulls.get(int(asked.parts[0]))
     return Reply(200, asked.shapes.pull(asked.repository, pull, full=True)) if pull else error(404, "Not Found")
 
 
-def list_pulls(asked: Asked) -> Reply:
+def list_pulls(asked: Context) -> Reply:
     """List pull requests, newest first; `head` is `owner:branch`."""
     state, head = asked.query.get("state", "open"), asked.query.get("head")
     pulls = [
@@ -25,7 +25,7 @@ def list_pulls(asked: Asked) -> Reply:
     return _pulls(asked, pulls)
 
 
-def pulls_of_commit(asked: Asked) -> Reply:
+def pulls_of_commit(asked: Context) -> Reply:
     """List the pull requests of a commit; a fork's commit leads to none."""
     sha = asked.parts[0]
     pulls = [
@@ -36,7 +36,7 @@ def pulls_of_commit(asked: Asked) -> Reply:
     return _pulls(asked, pulls)
 
 
-def _pulls(asked: Asked, pulls: Sequence[Pull]) -> Reply:
+def _pulls(asked: Context, pulls: Sequence[Pull]) -> Reply:
     newest = sorted(pulls, key=lambda pull: pull.number, reverse=True)
     page, headers = page_of(asked, newest)
     return Reply(200, [asked.shapes.pull(asked.repository, pull, full=False) for pull in page], headers)

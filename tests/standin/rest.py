@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.standin import actions, contents, issues, pulls
-from tests.standin.context import Asked, Route, error
+from tests.standin.context import Context, Route, error
 from tests.standin.http_server import Reply, Request
 from tests.standin.rate_limit import Limit
-from tests.standin.serializers import Shapes
+from tests.standin.serializers import Serializers
 from tests.standin.state import Grant, Repository
 from tests.standin.storage import Storage
 
@@ -19,7 +19,9 @@ ROUTES: Final = (*contents.ROUTES, *actions.ROUTES, *pulls.ROUTES, *issues.ROUTE
 class Rest:
     """Answers calls. One at a time: the state is small, and what takes place is then in one order."""
 
-    def __init__(self, shapes: Shapes, limit: Limit, storage: Storage, prefix: str, now: Callable[[], str]) -> None:
+    def __init__(
+        self, shapes: Serializers, limit: Limit, storage: Storage, prefix: str, now: Callable[[], str]
+    ) -> None:
         self.shapes = shapes
         self.limit = limit
         self.storage = storage
@@ -62,11 +64,11 @@ class Rest:
                 return self._permit(route, self._asked(request, grant, repository, match.groups()))
         return error(404, "Not Found")
 
-    def _asked(self, request: Request, grant: Grant | None, repository: Repository, parts: tuple[str, ...]) -> Asked:
+    def _asked(self, request: Request, grant: Grant | None, repository: Repository, parts: tuple[str, ...]) -> Context:
         path = request.path.removeprefix(self.prefix)
-        return Asked(request, path, grant, repository, parts, self.shapes, self.storage, self.now)
+        return Context(request, path, grant, repository, parts, self.shapes, self.storage, self.now)
 
-    def _permit(self, route: Route, asked: Asked) -> Reply:
+    def _permit(self, route: Route, asked: Context) -> Reply:
         """Let the token do what it may; what it cannot see, it is not told to exist."""
         accepted = {"X-Accepted-GitHub-Permissions": "; ".join(f"{name}={level}" for name, level in route.need)}
         grant, repository = asked.grant, asked.repository

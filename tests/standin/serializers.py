@@ -4,7 +4,7 @@ import base64
 import hashlib
 from typing import Any, Final
 
-from tests.standin.state import Artifact, Issue, Job, Label, Pull, Repository, Run
+from tests.standin.state import Artifact, Issue, Label, Pull, Repository, Run, WorkflowJob
 
 _USER_PARTS: Final = [
     "followers",
@@ -73,7 +73,7 @@ def _node(kind: str, number: int) -> str:
     return base64.b64encode(f"{kind}{number}".encode()).decode()
 
 
-class Shapes:
+class Serializers:
     """Writes down objects. `api` and `web` are the two addresses that links begin with, without a slash at the end."""
 
     def __init__(self, api: str, web: str) -> None:
@@ -172,7 +172,7 @@ class Shapes:
             },
         }
 
-    def job(self, run: Run, job: Job) -> dict[str, Any]:
+    def job(self, run: Run, job: WorkflowJob) -> dict[str, Any]:
         """Describe a job of a run, as far as anybody here asks."""
         return {
             "id": run.id * 1_000 + run.jobs.index(job),

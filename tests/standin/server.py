@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-from tests.standin.artifact_service import SERVICE, Results
+from tests.standin.artifact_service import SERVICE, ArtifactService
 from tests.standin.faults import Fault, Faults
 from tests.standin.http_server import Listener, Reply, Request
 from tests.standin.rate_limit import Limit
 from tests.standin.rest import Rest
-from tests.standin.serializers import Shapes
+from tests.standin.serializers import Serializers
 from tests.standin.state import Grant, Repository, utc
 from tests.standin.storage import Storage
 
@@ -42,7 +42,7 @@ class Standin:
         self.faults = Faults()
         self.limit = Limit(epoch)
         self.storage = Storage(epoch)
-        self.results = Results(self.storage, self.now)
+        self.results = ArtifactService(self.storage, self.now)
         self.token = TOKEN
         self._ids = itertools.count(10_338_734_800)
         self._blob = Listener("blob", (host, blob_port), self.storage.answer, self.faults, log=self.log)
@@ -50,7 +50,7 @@ class Standin:
         self._api = Listener("api", (host, port), self._answer, self.faults, log=self.log)
         self.server_url = f"http://{name}:{self._api.port}"
         self.url = self.server_url + prefix
-        self.rest = Rest(Shapes(self.url, self.server_url), self.limit, self.storage, prefix, self.now)
+        self.rest = Rest(Serializers(self.url, self.server_url), self.limit, self.storage, prefix, self.now)
         self.rest.grants[TOKEN] = Grant()
 
     def __enter__(self) -> Self:

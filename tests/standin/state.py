@@ -96,7 +96,7 @@ class Artifact:
     listed_after: int = 0
 
 
-class Job(NamedTuple):
+class WorkflowJob(NamedTuple):
     """A job of an attempt of a run, and how it ended; None is not yet."""
 
     name: str
@@ -116,7 +116,7 @@ class Run:
     event: str
     attempts: list[str]
     artifacts: list[Artifact] = field(default_factory=list)
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[WorkflowJob] = field(default_factory=list)
 
     def add_artifact(
         self,

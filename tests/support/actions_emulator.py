@@ -21,9 +21,9 @@ import yaml
 from freeze_gate.capture.bundle.status import status_of
 from tests.builders.bundle import Capture, make_bundle
 from tests.builders.zip import make_zip
-from tests.standin.state import Job as Listed
+from tests.standin.state import WorkflowJob
 from tests.support.actions_expressions import fill, is_true, says_when
-from tests.support.gate_job import Job, Outcome
+from tests.support.gate_job import GateResult, Job
 from tests.support.readme import ROOT
 from tests.support.recipes import RECIPES
 
@@ -37,7 +37,7 @@ _ACTION: Final = ROOT / ".github" / "actions" / "capture"
 _ARTIFACT_NAME: Final = yaml.safe_load((_ACTION / "action.yml").read_text())["outputs"]["artifact-name"]["value"]
 
 
-class Did(NamedTuple):
+class JobPlan(NamedTuple):
     """What becomes of a capture job whose capture runs: its result, and what the capture records; None is nothing.
 
     `within`: what failed is a step of the capture, and not one after it. `lost`: its upload came to nothing.
@@ -49,18 +49,18 @@ class Did(NamedTuple):
     lost: bool = False
 
 
-class Known(NamedTuple):
+class NeedsContext(NamedTuple):
     """What `needs` says of a job."""
 
     result: str
     outputs: Mapping[str, Any]
 
 
-class Ended(NamedTuple):
+class WorkflowResult(NamedTuple):
     """How the gate's job ended, and what its step said, if the step ran."""
 
     conclusion: str
-    gate: Outcome | None
+    gate: GateResult | None
 
 
 class Workflow:
@@ -76,28 +76,28 @@ class Workflow:
         self._job = job
         self._event = event or {}
         self._inputs = inputs or {}
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, NeedsContext] = {}
         self._cancelled = False
         self.listed_after = 0
         self.other_jobs = 0
         job.inputs = {"github-token": job.inputs["github-token"], "wait-seconds": "0"}
 
     def attempt(
-        self, became: Mapping[str, Did], *, only: Collection[str] | None = None, cancelled: bool = False
-    ) -> Ended:
+        self, became: Mapping[str, JobPlan], *, only: Collection[str] | None = None, cancelled: bool = False
+    ) -> WorkflowResult:
         """Run an attempt: of all jobs, or `only` of some, while the others keep their results and outputs.
 
         `became` names capture jobs, those of a matrix as `first/a`. `cancelled`: the run is cancelled as a whole.
         """
         self._cancelled = cancelled
         newest = len(self._job.run.attempts)
-        self._job.run.jobs += [Listed(f"Test {number}", newest, "success") for number in range(self.other_jobs)]
-        ended = Ended("skipped", None)
+        self._job.run.jobs += [WorkflowJob(f"Test {number}", newest, "success") for number in range(self.other_jobs)]
+        ended = WorkflowResult("skipped", None)
         for name, job in self._jobs.items():
             if only is not None and name not in only:
                 continue
             if not self._is_due(job):
-                self._known[name] = Known("skipped", {})
+                self._known[name] = NeedsContext("skipped", {})
             elif any(step.get("uses", "").startswith(_GATE) for step in job["steps"]):
                 ended = self._judge(job)
             elif any(step.get("uses", "").startswith(_MERGE) for step in job["steps"]):
@@ -129,7 +129,7 @@ class Workflow:
             return False
         return is_true(fill(text, contexts, status))
 
-    def _needs(self, job: Mapping[str, Any]) -> dict[str, Known]:
+    def _needs(self, job: Mapping[str, Any]) -> dict[str, NeedsContext]:
         named = job.get("needs", [])
         return {name: self._known[name] for name in ([named] if isinstance(named, str) else named)}
 
@@ -146,19 +146,23 @@ class Workflow:
         needs = {name: known._asdict() for name, known in self._needs(job).items()}
         return {"github": github, "inputs": self._inputs, "needs": needs, "secrets": {}, "vars": {}, **more}
 
-    def _capture(self, name: str, job: Mapping[str, Any], became: Mapping[str, Did]) -> Known:
+    def _capture(self, name: str, job: Mapping[str, Any], became: Mapping[str, JobPlan]) -> NeedsContext:
         results, outputs = [], {}
         for shard in _shards(job):
             did = became[f"{name}/{shard['shard']}" if shard else name]
             contexts = self._contexts(job, matrix=shard)
             result, steps = self._captured(job, contexts, did)
-            self._job.run.jobs.append(Listed(str(fill(job["name"], contexts, {})), len(self._job.run.attempts), result))
+            self._job.run.jobs.append(
+                WorkflowJob(str(fill(job["name"], contexts, {})), len(self._job.run.attempts), result)
+            )
             outputs = _outputs(job, {**contexts, "steps": steps})
             results.append(result)
         worst = next(result for result in ("failure", "cancelled", "success") if result in results)
-        return Known("success" if worst == "failure" and job.get("continue-on-error") else worst, outputs)
+        return NeedsContext("success" if worst == "failure" and job.get("continue-on-error") else worst, outputs)
 
-    def _captured(self, job: Mapping[str, Any], contexts: Mapping[str, Any], did: Did) -> tuple[str, dict[str, Any]]:
+    def _captured(
+        self, job: Mapping[str, Any], contexts: Mapping[str, Any], did: JobPlan
+    ) -> tuple[str, dict[str, Any]]:
         """Run the steps of a capture job in their order; a step that fails ends the job."""
         steps: dict[str, Any] = {}
         bundles: list[str] = []
@@ -182,7 +186,7 @@ class Workflow:
         return "success", steps
 
     def _play(
-        self, step: Mapping[str, Any], contexts: Mapping[str, Any], did: Did, bundles: Collection[str]
+        self, step: Mapping[str, Any], contexts: Mapping[str, Any], did: JobPlan, bundles: Collection[str]
     ) -> tuple[str, dict[str, str]]:
         """Let a capture come to its end: its result, and its outputs."""
         given = {key: fill(step["with"][key], contexts, {}) for key in ("fixture-id", "name", "sampler")}
@@ -203,7 +207,7 @@ class Workflow:
         stored = evidence.changed(fixture_id=given["fixture-id"], run=here)
         return {"artifact-id": str(self._store(name, make_bundle(stored, root="")))}
 
-    def _merge(self, job: Mapping[str, Any]) -> Known:
+    def _merge(self, job: Mapping[str, Any]) -> NeedsContext:
         steps: dict[str, Any] = {}
         failed = False
         for step in job["steps"]:
@@ -217,7 +221,7 @@ class Workflow:
             stored = {"artifact-id": str(self._store(given["name"], make_zip(members)))} if members else {}
             steps[step["id"]] = {"outputs": stored}
             failed |= not stored
-        return Known("failure" if failed else "success", _outputs(job, self._contexts(job, steps=steps)))
+        return NeedsContext("failure" if failed else "success", _outputs(job, self._contexts(job, steps=steps)))
 
     def _store(self, name: str, content: bytes) -> int:
         run = self._job.run
@@ -229,7 +233,7 @@ class Workflow:
         )
         return stored.id
 
-    def _judge(self, job: Mapping[str, Any]) -> Ended:
+    def _judge(self, job: Mapping[str, Any]) -> WorkflowResult:
         outcome, failed = None, False
         steps: dict[str, Any] = {}
         for step in job["steps"]:
@@ -244,7 +248,7 @@ class Workflow:
             outcome = self._job.gate(**given)
             steps[step.get("id", "")] = {"outputs": outcome.outputs}
             failed |= outcome.code != 0
-        return Ended("failure" if failed else "success", outcome)
+        return WorkflowResult("failure" if failed else "success", outcome)
 
     def _script(self, step: Mapping[str, Any], contexts: Mapping[str, Any]) -> bool:
         """Run a step's script in the workspace, and say whether it ended well."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.builders.bundle import Capture, make_capture
 from tests.standin.state import Artifact
-from tests.support.gate_job import Job, Outcome
+from tests.support.gate_job import GateResult, Job
 
 ONE_NAME = {"first_artifact": "bundle", "rerun_artifact": "bundle"}
 BY_ATTEMPT = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{attempt}"}
@@ -40,7 +40,7 @@ def ids(first: Artifact, rerun: Artifact) -> dict[str, str]:
     return {"first_artifact": "", "rerun_artifact": "", **given}
 
 
-def sides(outcome: Outcome) -> list[str]:
+def sides(outcome: GateResult) -> list[str]:
     """Return the ids of the first run's and the rerun's artifact, as the summary shows them."""
     (row,) = [line for line in outcome.summary.splitlines() if line.startswith("| artifact |")]
     return [cell.rpartition("id ")[2].strip() for cell in row.strip("|").split("|")[1:]]

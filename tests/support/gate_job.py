@@ -25,7 +25,7 @@ from tests.standin.state import Artifact
 from tests.standin.state import Run as WorkflowRun
 
 
-class Outcome(NamedTuple):
+class GateResult(NamedTuple):
     """What a step left: its exit code, its outputs as the runner reads them, its summary, its log, its verdict file."""
 
     code: int
@@ -133,7 +133,7 @@ class Job:
         given = self.inputs | {name.replace("_", "-"): value for name, value in inputs.items()}
         return self.environ | {f"INPUT_{name.upper()}": value for name, value in given.items()}
 
-    def gate(self, clock: Clock = SYSTEM_CLOCK, **inputs: str) -> Outcome:
+    def gate(self, clock: Clock = SYSTEM_CLOCK, **inputs: str) -> GateResult:
         """Run the step in this process."""
         log = io.StringIO()
         before = signal.getsignal(signal.SIGTERM)
@@ -155,26 +155,26 @@ class Job:
             text=True,
         )
 
-    def gate_apart(self, environ: Mapping[str, str] | None = None, **inputs: str) -> Outcome:
+    def gate_apart(self, environ: Mapping[str, str] | None = None, **inputs: str) -> GateResult:
         """Run the step in a process of its own to its end."""
         return self.end(self.start(environ, **inputs))
 
-    def end(self, process: "subprocess.Popen[str]") -> Outcome:
+    def end(self, process: "subprocess.Popen[str]") -> GateResult:
         """Wait for a process that was started."""
         log, _ = process.communicate(timeout=60)
         return self.outcome(process.returncode, log)
 
-    def outcome(self, code: int, log: str) -> Outcome:
+    def outcome(self, code: int, log: str) -> GateResult:
         """Read what a step left, and make place for the next one. A verdict must follow from its own file."""
         found = {name: self._take(self.files / name) for name in ("output", "summary")}
         outputs = read_outputs(found["output"])
         file = outputs.get("verdict-file")
         path = self.workspace / file if file else None
         if path is None or not path.is_file():
-            return Outcome(code, outputs, found["summary"], log, None)
+            return GateResult(code, outputs, found["summary"], log, None)
         verdict = path.read_bytes()
         assert recompute(verdict) == verdict, "the verdict does not follow from its own file"
-        return Outcome(code, outputs, found["summary"], log, verdict)
+        return GateResult(code, outputs, found["summary"], log, verdict)
 
     @staticmethod
     def _take(path: Path) -> str:

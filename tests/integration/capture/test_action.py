@@ -32,7 +32,7 @@ def _program(path: Path, words: str) -> None:
     path.chmod(0o755)
 
 
-class Steps:
+class StepRunner:
     """Runs steps of the action in one workspace, with the command where the install step puts it."""
 
     def __init__(self, folder: Path) -> None:
@@ -80,13 +80,13 @@ class Steps:
 
 
 @pytest.fixture
-def steps(tmp_path: Path) -> Steps:
+def steps(tmp_path: Path) -> StepRunner:
     """Return the action in an empty workspace."""
-    return Steps(tmp_path)
+    return StepRunner(tmp_path)
 
 
 @pytest.mark.parametrize(("oracle", "code"), [("test -s $FREEZE_GATE_FIXTURE", 0), ("exit 3", 3)])
-def test_the_oracle_step_ends_as_the_oracle_ends(steps: Steps, oracle: str, code: int) -> None:
+def test_the_oracle_step_ends_as_the_oracle_ends(steps: StepRunner, oracle: str, code: int) -> None:
     """Whatever became of the sampler, a whole pin is checked."""
     assert steps.run("Sample", SAMPLER='echo sampled | freeze-gate pin --id "$FREEZE_GATE_ID" -; exit 1') == 1
     assert steps.run("Oracle", ORACLE=oracle) == code
@@ -102,13 +102,13 @@ def test_the_oracle_step_ends_as_the_oracle_ends(steps: Steps, oracle: str, code
     ],
     ids=["nothing", "another id", "another folder"],
 )
-def test_a_job_whose_oracle_did_not_run_is_red(steps: Steps, sampler: str) -> None:
+def test_a_job_whose_oracle_did_not_run_is_red(steps: StepRunner, sampler: str) -> None:
     """A sampler that is content and pinned nothing under the id would make a green check that checked nothing."""
     assert steps.run("Sample", SAMPLER=sampler) == 0
     assert steps.run("Oracle", ORACLE="true") == 1
 
 
-def test_a_truncated_sample_is_not_given_to_the_oracle(steps: Steps) -> None:
+def test_a_truncated_sample_is_not_given_to_the_oracle(steps: StepRunner) -> None:
     """Its fail would blame the patch for the harness: the step is red, and the verdict stays unknown."""
     assert steps.run("Sample", SAMPLER='echo cut | freeze-gate pin --id "$FREEZE_GATE_ID" -') == 0
     cut = Transport(fault="truncated", pin_complete=False)
@@ -134,7 +134,7 @@ DROPPED = 'freeze-gate transport --id "$FREEZE_GATE_ID" --fault connection'
     ],
     ids=["green", "a fail", "a fault", "a fault that ends the sampler", "nothing pinned", "no verdict"],
 )
-def test_what_the_record_shows_is_put_out(steps: Steps, sampler: str, oracle: str | None, explained: bool) -> None:
+def test_what_the_record_shows_is_put_out(steps: StepRunner, sampler: str, oracle: str | None, explained: bool) -> None:
     """A fault, a fail or no verdict explains a red job; in each case the evidence is uploaded."""
     steps.run("Sample", SAMPLER=sampler)
     if oracle:
@@ -143,7 +143,7 @@ def test_what_the_record_shows_is_put_out(steps: Steps, sampler: str, oracle: st
     assert "::error::" not in steps.log
 
 
-def test_green_evidence_of_a_step_that_failed_is_not_uploaded(steps: Steps) -> None:
+def test_green_evidence_of_a_step_that_failed_is_not_uploaded(steps: StepRunner) -> None:
     """A sampler whose later line fails is unknown to the record, which would call the job green."""
     assert steps.run("Sample", SAMPLER=f"{PIN}; exit 1") == 1
     assert steps.run("Oracle", ORACLE="true") == 0
@@ -151,7 +151,7 @@ def test_green_evidence_of_a_step_that_failed_is_not_uploaded(steps: Steps) -> N
     assert "::error::A step of the capture failed" in steps.log
 
 
-def test_green_evidence_of_a_step_that_was_cancelled_is_not_uploaded(steps: Steps) -> None:
+def test_green_evidence_of_a_step_that_was_cancelled_is_not_uploaded(steps: StepRunner) -> None:
     """A time limit of the job ends a step too."""
     assert steps.run("Sample", SAMPLER=PIN) == 0
     assert steps.run("Oracle", ORACLE="true") == 0
@@ -159,7 +159,7 @@ def test_green_evidence_of_a_step_that_was_cancelled_is_not_uploaded(steps: Step
     assert steps.look() == {"failure-explained": "false", "upload": "false"}
 
 
-def test_evidence_that_nothing_can_read_here_is_not_uploaded(steps: Steps) -> None:
+def test_evidence_that_nothing_can_read_here_is_not_uploaded(steps: StepRunner) -> None:
     """Where the command could not be installed, a bundle in the checkout may say anything."""
     assert steps.run("Sample", SAMPLER=PIN) == 0
     steps.without_install()
@@ -170,14 +170,14 @@ def test_evidence_that_nothing_can_read_here_is_not_uploaded(steps: Steps) -> No
     "sampler", ["exit 1", "mkdir -p freeze-gate/records; echo {} >freeze-gate/records/$FREEZE_GATE_ID.json; exit 1"]
 )
 def test_a_record_that_is_missing_or_broken_explains_nothing_and_is_left_to_the_gate(
-    steps: Steps, sampler: str
+    steps: StepRunner, sampler: str
 ) -> None:
     """The uploader says that there is nothing, or the gate what is wrong with it."""
     assert steps.run("Sample", SAMPLER=sampler) == 1
     assert steps.look() == {"failure-explained": "false", "upload": "true"}
 
 
-def test_a_record_that_contradicts_itself_explains_nothing(steps: Steps) -> None:
+def test_a_record_that_contradicts_itself_explains_nothing(steps: StepRunner) -> None:
     """The gate cannot use it either."""
     assert steps.run("Sample", SAMPLER=PIN) == 0
     contradicted = record_in(steps.bundle)._replace(transport_ok=False)
@@ -206,7 +206,7 @@ def _sampler(heading: str) -> str:
     return str(found[-1]["with"]["sampler"])
 
 
-def _sample_and_call(steps: Steps, lane: bytes) -> int:
+def _sample_and_call(steps: StepRunner, lane: bytes) -> int:
     """Run the README's lines against a sampler that answers and a lane that says this; return their exit code."""
     with ExactServer(sized(b"sampled")) as sampler, ExactServer(lane) as called:
         steps.environ = steps.environ | {"SAMPLER_URL": sampler.url, "LANE_URL": called.url}
@@ -218,7 +218,7 @@ def _sample_and_call(steps: Steps, lane: bytes) -> int:
 @pytest.mark.parametrize("lane", LANES)
 def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, job: Job, lane: str) -> None:
     """The README's lines of `sampler` record the call, and its replay is a good rerun: the label asks for a freeze."""
-    first, rerun = Steps(tmp_path / "first"), Steps(tmp_path / "rerun")
+    first, rerun = StepRunner(tmp_path / "first"), StepRunner(tmp_path / "rerun")
     first.environ = _RUNNER
     assert _sample_and_call(first, LANES[lane]) != 0
     assert first.run("Oracle", ORACLE="test -s $FREEZE_GATE_FIXTURE") == 0, first.log
@@ -236,14 +236,14 @@ def test_a_lane_that_drops_after_a_whole_sample_ends_in_a_flake(tmp_path: Path, 
     assert job.pull.issue.labels == ["freeze-request"]
 
 
-def test_a_lane_that_refuses_is_no_flake(steps: Steps) -> None:
+def test_a_lane_that_refuses_is_no_flake(steps: StepRunner) -> None:
     """A 404 is about the request: beside a green record the red line is unexplained, and nothing is uploaded."""
     assert _sample_and_call(steps, sized(b"no", status="404 Not Found")) == 22, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0
     assert steps.look() == {"failure-explained": "false", "upload": "false"}
 
 
-def test_a_lane_that_answers_leaves_a_green_record(steps: Steps) -> None:
+def test_a_lane_that_answers_leaves_a_green_record(steps: StepRunner) -> None:
     """The same lines, and nothing to blame."""
     assert _sample_and_call(steps, sized(b"done")) == 0, steps.log
     assert steps.run("Oracle", ORACLE="true") == 0

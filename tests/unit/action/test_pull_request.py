@@ -16,7 +16,7 @@ from tests.standin.state import Repository
 HEAD = "c" * 40
 
 
-class Scene(NamedTuple):
+class Situation(NamedTuple):
     """The stand-in, a client, our repository and a fork of it."""
 
     github: Standin
@@ -38,15 +38,15 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture
-def scene() -> Iterator[Scene]:
+def scene() -> Iterator[Situation]:
     """Return a repository without pull requests."""
     with Standin() as github:
         home = github.repository()
         with GitHubClient(github.url, home.full_name, Token(github.token), wait_seconds=0) as client:
-            yield Scene(github, client, home, github.repository("stranger/widgets", fork=True))
+            yield Situation(github, client, home, github.repository("stranger/widgets", fork=True))
 
 
-def test_the_input_goes_before_the_event(scene: Scene) -> None:
+def test_the_input_goes_before_the_event(scene: Situation) -> None:
     """And the pull request is looked at."""
     scene.home.add_pull(number=12)
     scene.home.add_pull(number=20)
@@ -54,7 +54,7 @@ def test_the_input_goes_before_the_event(scene: Scene) -> None:
     assert find_label_target(scene.client, scene.event(number=12), None, scene.rerun()) == LabelTarget(12)
 
 
-def test_the_artifact_s_commit_goes_before_the_event_s(scene: Scene) -> None:
+def test_the_artifact_s_commit_goes_before_the_event_s(scene: Situation) -> None:
     """What was tested is what the evidence is about."""
     scene.home.add_pull(number=12)
     found = find_label_target(scene.client, scene.event(number=12), None, scene.rerun(head_sha="e" * 40))
@@ -63,13 +63,13 @@ def test_the_artifact_s_commit_goes_before_the_event_s(scene: Scene) -> None:
     assert "is not the tested commit" in found.reason_not_labelled
 
 
-def test_without_an_artifact_the_event_s_commit_counts(scene: Scene) -> None:
+def test_without_an_artifact_the_event_s_commit_counts(scene: Situation) -> None:
     """An older server says nothing of an artifact's run."""
     scene.home.add_pull(number=12)
     assert find_label_target(scene.client, scene.event(number=12), None, None) == LabelTarget(12)
 
 
-def test_a_fork_is_found_by_its_branch_alone(scene: Scene) -> None:
+def test_a_fork_is_found_by_its_branch_alone(scene: Situation) -> None:
     """With the equal head of that very repository; a namesake of ours is not it."""
     scene.home.add_pull(number=12, head_repository=scene.fork)
     scene.home.add_pull(number=13)
@@ -79,7 +79,7 @@ def test_a_fork_is_found_by_its_branch_alone(scene: Scene) -> None:
     assert any("pulls" in call for call in scene.github.asked())
 
 
-def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
+def test_a_second_repository_of_the_same_owner_is_not_it(scene: Situation) -> None:
     """`owner:branch` names neither of two forks of one owner."""
     other = scene.github.repository("stranger/gadgets", fork=True)
     scene.home.add_pull(number=12, head_repository=other)
@@ -88,7 +88,7 @@ def test_a_second_repository_of_the_same_owner_is_not_it(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("fork", [True, False])
-def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Scene, fork: bool) -> None:
+def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Situation, fork: bool) -> None:
     """Never for a fork: the same commit may be somebody else's head."""
     scene.home.add_pull(number=12)
     found = find_label_target(scene.client, scene.event(fork=fork), None, scene.rerun(fork=fork))
@@ -98,7 +98,9 @@ def test_a_commit_leads_to_pull_requests_of_its_own_repository(scene: Scene, for
 @pytest.mark.parametrize("named", [12, None])
 @pytest.mark.parametrize("of_event", [True, False])
 @pytest.mark.parametrize("fork", [True, False])
-def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None, of_event: bool, fork: bool) -> None:
+def test_a_fork_that_is_not_named_leads_nowhere(
+    scene: Situation, named: int | None, of_event: bool, fork: bool
+) -> None:
     """Whether the event says it or the artifact, and whoever's pull request has the very commit as its head."""
     scene.home.add_pull(number=12, head_repository=scene.fork if fork else None, head_deleted=fork)
     event = scene.event()._replace(from_fork=of_event)
@@ -112,14 +114,14 @@ def test_a_fork_that_is_not_named_leads_nowhere(scene: Scene, named: int | None,
 
 
 @pytest.mark.parametrize("fork", [True, False])
-def test_a_pull_request_whose_fork_is_gone_gets_no_label(scene: Scene, fork: bool) -> None:
+def test_a_pull_request_whose_fork_is_gone_gets_no_label(scene: Situation, fork: bool) -> None:
     """Its repository can no longer be compared."""
     scene.home.add_pull(number=12, head_deleted=True)
     found = find_label_target(scene.client, scene.event(number=12), None, scene.rerun(fork=fork))
     assert found.reason_not_labelled == "the tested code is not from the repository of pull request 12"
 
 
-def test_a_server_that_names_no_repository_means_our_own(scene: Scene) -> None:
+def test_a_server_that_names_no_repository_means_our_own(scene: Situation) -> None:
     """Unless the event says that the code is a fork's; a fork's pull request is not it."""
     scene.home.add_pull(number=12)
     scene.home.add_pull(number=13, head_repository=scene.fork)
@@ -128,13 +130,13 @@ def test_a_server_that_names_no_repository_means_our_own(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(("state", "sha"), [("closed", HEAD), ("open", "e" * 40)])
-def test_what_does_not_fit_is_not_found_by_its_commit(scene: Scene, state: str, sha: str) -> None:
+def test_what_does_not_fit_is_not_found_by_its_commit(scene: Situation, state: str, sha: str) -> None:
     """Closed, or moved on."""
     scene.home.add_pull(number=12, state=state, head_sha=sha)
     assert find_label_target(scene.client, scene.event(), None, scene.rerun()).number is None
 
 
-def test_two_that_fit_are_none_and_named(scene: Scene) -> None:
+def test_two_that_fit_are_none_and_named(scene: Situation) -> None:
     """The input settles it."""
     for number in (12, 20):
         scene.home.add_pull(number=number)
@@ -159,7 +161,7 @@ SILENT = dict.fromkeys(("repository_id", "head_repository_id", "head_sha"))
 )
 @pytest.mark.parametrize("named", [12, None])
 def test_what_the_event_says_is_not_about_another_run(
-    scene: Scene, said: dict[str, Any], words: str, named: int | None
+    scene: Situation, said: dict[str, Any], words: str, named: int | None
 ) -> None:
     """The server must say itself what that run tested."""
     scene.home.add_pull(number=12)
@@ -173,7 +175,7 @@ def test_what_the_event_says_is_not_about_another_run(
 
 
 @pytest.mark.parametrize("fork", [True, False])
-def test_another_run_s_pull_request_is_looked_for_by_that_run_s_branch(scene: Scene, fork: bool) -> None:
+def test_another_run_s_pull_request_is_looked_for_by_that_run_s_branch(scene: Situation, fork: bool) -> None:
     """Of the event only the owner counts, and that only for the repository of which it says it."""
     source = scene.fork if fork else scene.home
     scene.home.add_pull(number=12, head_ref="patch", head_repository=source, head_sha="e" * 40)
@@ -193,21 +195,21 @@ def test_another_run_s_pull_request_is_looked_for_by_that_run_s_branch(scene: Sc
         (False, "no open pull request of this repository's own branches has the tested commit as its head"),
     ],
 )
-def test_where_nothing_is_found_it_is_said_where_was_looked(scene: Scene, fork: bool, words: str) -> None:
+def test_where_nothing_is_found_it_is_said_where_was_looked(scene: Situation, fork: bool, words: str) -> None:
     """An owner of another repository than the tested one leads to nothing."""
     scene.home.add_pull(number=12, head_repository=scene.home if fork else scene.fork)
     event = scene.event(fork=not fork, branch="patch")
     assert find_label_target(scene.client, event, None, scene.rerun(fork=fork, run_id=77)) == LabelTarget(None, words)
 
 
-def test_what_the_server_says_of_another_run_is_enough(scene: Scene) -> None:
+def test_what_the_server_says_of_another_run_is_enough(scene: Situation) -> None:
     """Also where the event is a fork's, and the other run is not."""
     scene.home.add_pull(number=12)
     event = scene.event(fork=True)._replace(commit="e" * 40, head=Head("e" * 40))
     assert find_label_target(scene.client, event, 12, scene.rerun(run_id=77)) == LabelTarget(12)
 
 
-def test_without_a_commit_nothing_is_asked(scene: Scene) -> None:
+def test_without_a_commit_nothing_is_asked(scene: Situation) -> None:
     """There is nothing to ask for."""
     event = scene.event()._replace(head=Head())
     assert find_label_target(scene.client, event, None, None) == LabelTarget(
@@ -216,7 +218,7 @@ def test_without_a_commit_nothing_is_asked(scene: Scene) -> None:
     assert not scene.github.log
 
 
-def test_trouble_is_raised_and_not_taken_for_none(scene: Scene) -> None:
+def test_trouble_is_raised_and_not_taken_for_none(scene: Situation) -> None:
     """The caller says that the call failed."""
     scene.github.fault(Fault("status", status=500))
     with pytest.raises(ApiError):

@@ -23,7 +23,7 @@ DAY = 86_400
 POLICY = "schema: freeze-gate/policy/1\nretention: {fixtures_days: 90}\n"
 
 
-class Ended(NamedTuple):
+class CommandResult(NamedTuple):
     """How a run of the command ended."""
 
     code: int
@@ -31,7 +31,7 @@ class Ended(NamedTuple):
     words: str
 
 
-class Place:
+class StoreFolder:
     """A store of our own, beside a policy."""
 
     def __init__(self, folder: Path) -> None:
@@ -59,32 +59,32 @@ class Place:
         file.write_bytes(encode_record(record))
         return file
 
-    def prune(self, *flags: str, store: Path | None = None) -> Ended:
+    def prune(self, *flags: str, store: Path | None = None) -> CommandResult:
         """Run the command."""
         parser = argparse.ArgumentParser()
         prune.configure(parser)
         args = parser.parse_args([str(store or self.store), "--policy", str(self.policy), *flags])
         out, err = io.StringIO(), io.StringIO()
         code = prune.run(args, CommandContext({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
-        return Ended(code, out.getvalue().splitlines(), err.getvalue())
+        return CommandResult(code, out.getvalue().splitlines(), err.getvalue())
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> StoreFolder:
     """Make a store with one young pin."""
-    return Place(tmp_path)
+    return StoreFolder(tmp_path)
 
 
 @pytest.mark.parametrize("flags", [(), ("--dry-run",)])
-def test_without_yes_it_only_lists(place: Place, flags: tuple[str, ...]) -> None:
+def test_without_yes_it_only_lists(place: StoreFolder, flags: tuple[str, ...]) -> None:
     """The list is on stdout, what it means on stderr, and nothing is changed."""
     old = place.pin(b"old")
     before = place.names()
-    assert place.prune(*flags) == Ended(0, [old], "1 pins, 3 bytes, to remove with --yes\n")
+    assert place.prune(*flags) == CommandResult(0, [old], "1 pins, 3 bytes, to remove with --yes\n")
     assert place.names() == before
 
 
-def test_with_yes_it_removes_what_it_lists_and_nothing_else(place: Place) -> None:
+def test_with_yes_it_removes_what_it_lists_and_nothing_else(place: StoreFolder) -> None:
     """Young pins, records and folders stay."""
     old, older = place.pin(b"old", 90.01), place.pin(b"older", 400, "")
     place.pin(b"young", 89.99)
@@ -97,13 +97,13 @@ def test_with_yes_it_removes_what_it_lists_and_nothing_else(place: Place) -> Non
 
 
 @pytest.mark.parametrize("folder", ["records", "elsewhere/deeper/records"])
-def test_a_pin_that_a_record_refers_to_stays(place: Place, folder: str) -> None:
+def test_a_pin_that_a_record_refers_to_stays(place: StoreFolder, folder: str) -> None:
     """Wherever in the store the record is."""
     place.record(place.pin(b"referred to"), folder)
     assert place.prune("--yes").listed == []
 
 
-def test_a_pin_that_only_an_oracle_was_given_stays(place: Place) -> None:
+def test_a_pin_that_only_an_oracle_was_given_stays(place: StoreFolder) -> None:
     """A record that contradicts itself still refers to what it names."""
     given = place.pin(b"given to the oracle")
     place.record(place.pin(b"other"), oracle=Oracle(fixture_sha256=Sha256(given[9:73])))
@@ -111,7 +111,7 @@ def test_a_pin_that_only_an_oracle_was_given_stays(place: Place) -> None:
 
 
 @pytest.mark.parametrize("expires", ["2026-12-10", "2026-06-02"])
-def test_a_pin_that_a_freeze_is_about_stays(place: Place, expires: str) -> None:
+def test_a_pin_that_a_freeze_is_about_stays(place: StoreFolder, expires: str) -> None:
     """A lapsed freeze counts too: whoever asks what was muted finds the bytes."""
     frozen, old = place.pin(b"frozen"), place.pin(b"old")
     place.policy.write_text(
@@ -122,7 +122,7 @@ def test_a_pin_that_a_freeze_is_about_stays(place: Place, expires: str) -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b'{"schema": "freeze-gate/record/1"}', b"x" * 70_000])
-def test_a_record_that_cannot_be_read_stops_everything(place: Place, payload: bytes) -> None:
+def test_a_record_that_cannot_be_read_stops_everything(place: StoreFolder, payload: bytes) -> None:
     """It may refer to any pin, so it is named, and nothing goes."""
     place.pin(b"old")
     place.record(place.pin(b"other")).write_bytes(payload)
@@ -133,7 +133,7 @@ def test_a_record_that_cannot_be_read_stops_everything(place: Place, payload: by
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "fifo"])
-def test_an_odd_file_in_the_place_of_a_record_stops_everything(place: Place, kind: str, tmp_path: Path) -> None:
+def test_an_odd_file_in_the_place_of_a_record_stops_everything(place: StoreFolder, kind: str, tmp_path: Path) -> None:
     """A link is not followed to find out what it refers to, and a FIFO is not waited for."""
     old = place.pin(b"old")
     elsewhere = place.record(old).rename(tmp_path / "elsewhere.json")
@@ -147,7 +147,7 @@ def test_an_odd_file_in_the_place_of_a_record_stops_everything(place: Place, kin
         assert (place.store / old).exists()
 
 
-def test_a_records_folder_that_is_a_link_stops_everything(place: Place, tmp_path: Path) -> None:
+def test_a_records_folder_that_is_a_link_stops_everything(place: StoreFolder, tmp_path: Path) -> None:
     """What it leads to is not the store's, and may not be looked at; what it refers to is not known."""
     old = place.pin(b"old")
     place.record(old)
@@ -158,7 +158,7 @@ def test_a_records_folder_that_is_a_link_stops_everything(place: Place, tmp_path
     assert (place.store / old).exists()
 
 
-def test_only_files_named_as_pins_directly_in_fixtures_are_ever_touched(place: Place, tmp_path: Path) -> None:
+def test_only_files_named_as_pins_directly_in_fixtures_are_ever_touched(place: StoreFolder, tmp_path: Path) -> None:
     """Links, folders, other names, and pins anywhere else stay, however old they are."""
     name, target = "a" * 64, tmp_path / "target"
     target.write_bytes(b"precious")
@@ -181,7 +181,7 @@ def test_only_files_named_as_pins_directly_in_fixtures_are_ever_touched(place: P
 
 
 @pytest.mark.parametrize("what", ["missing", "a file", "a link", "without fixtures", "fixtures is a link"])
-def test_what_is_no_store_is_refused_and_left_alone(place: Place, what: str, tmp_path: Path) -> None:
+def test_what_is_no_store_is_refused_and_left_alone(place: StoreFolder, what: str, tmp_path: Path) -> None:
     """Nothing is created there either."""
     place.pin(b"old")
     odd = tmp_path / "odd"
@@ -207,7 +207,9 @@ def test_what_is_no_store_is_refused_and_left_alone(place: Place, what: str, tmp
         (None, "cannot be read: No such file or directory"),
     ],
 )
-def test_without_a_policy_that_sets_a_retention_nothing_happens(place: Place, text: str | None, words: str) -> None:
+def test_without_a_policy_that_sets_a_retention_nothing_happens(
+    place: StoreFolder, text: str | None, words: str
+) -> None:
     """What is wrong with the policy is said, and the exit code is that of a bad input."""
     old = place.pin(b"old")
     place.policy.unlink()
@@ -220,7 +222,7 @@ def test_without_a_policy_that_sets_a_retention_nothing_happens(place: Place, te
     assert (place.store / old).exists()
 
 
-def test_a_pin_that_cannot_be_removed_is_an_error_not_a_success(place: Place) -> None:
+def test_a_pin_that_cannot_be_removed_is_an_error_not_a_success(place: StoreFolder) -> None:
     """Somebody else was faster: said, with the exit code for what was not delivered."""
     old = place.pin(b"old")
     policy = read_policy(POLICY.encode(), "policy.yml", NOW.date()).policy
@@ -231,7 +233,7 @@ def test_a_pin_that_cannot_be_removed_is_an_error_not_a_success(place: Place) ->
             store.remove(pin)
 
 
-def test_a_store_that_is_swapped_for_a_link_leads_nothing_astray(place: Place, tmp_path: Path) -> None:
+def test_a_store_that_is_swapped_for_a_link_leads_nothing_astray(place: StoreFolder, tmp_path: Path) -> None:
     """What was opened is what is pruned, whatever stands at its path by then."""
     old = place.pin(b"old")
     with open_store(place.store) as store:

@@ -27,7 +27,7 @@ NO_CHECKS = "declares nothing, and transport.fault is length_check"
 DOT = "has a name that starts with a dot; the upload step skips it unless include-hidden-files is true"
 
 
-class Ended(NamedTuple):
+class CommandResult(NamedTuple):
     """How a run of the command ended."""
 
     code: int
@@ -41,13 +41,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def run(*paths: str) -> Ended:
+def run(*paths: str) -> CommandResult:
     """Run the command."""
     parser = argparse.ArgumentParser()
     check.configure(parser)
     out, err = io.StringIO(), io.StringIO()
     code = check.run(parser.parse_args(paths), CommandContext({}, Clock(epoch=NOW.timestamp), io.BytesIO(), out, err))
-    return Ended(code, out.getvalue().splitlines(), err.getvalue())
+    return CommandResult(code, out.getvalue().splitlines(), err.getvalue())
 
 
 def bundle(folder: str = "b", **changes: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_what_is_right_is_said_to_be_right() -> None:
     """No line, and exit code 0, for a bundle, its record, its zip and a policy."""
     bundle()
     ended = run("b", "b/records/an-id.json", zipped("b"), policy("2026-11-20..2026-12-10"))
-    assert ended == Ended(0, [], "0 problems, 0 notes\n")
+    assert ended == CommandResult(0, [], "0 problems, 0 notes\n")
 
 
 def test_every_problem_of_a_record_is_named_with_its_address() -> None:
@@ -177,7 +177,7 @@ def test_a_verdict_is_computed_again() -> None:
     case = Case(github_metadata=False, pairs=(Pair(None, Side(source), Side(source)),), today=date(2026, 11, 29))
     payload = encode(case, evaluate(case))
     Path("v.json").write_bytes(payload)
-    assert run("v.json") == Ended(0, [], "0 problems, 0 notes\n")
+    assert run("v.json") == CommandResult(0, [], "0 problems, 0 notes\n")
     Path("v.json").write_bytes(payload.replace(b'"exit_code": 1', b'"exit_code": 0'))
     assert run("v.json").lines == [
         "v.json: does not follow from its own evidence; freeze-gate verify shows where it differs"

@@ -23,7 +23,7 @@ LANE = RequestKey("POST", "http://lane/run", b"{}")
 SAMPLE = b"sample"
 
 
-class Told:
+class RecorderDriver:
     """A recorder, and short words for what happens to its exchanges."""
 
     def __init__(self, store: Store, **options: Any) -> None:
@@ -64,23 +64,23 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def told(store: Store) -> Told:
+def told(store: Store) -> RecorderDriver:
     """Return a recorder of a capture that begins."""
-    return Told(store)
+    return RecorderDriver(store)
 
 
-def _pinned(told: Told) -> bytes | None:
+def _pinned(told: RecorderDriver) -> bytes | None:
     path = told.store.pinned_file(told.record)
     return None if path is None else path.read_bytes()
 
 
-def test_nothing_is_written_before_a_call_ends(told: Told) -> None:
+def test_nothing_is_written_before_a_call_ends(told: RecorderDriver) -> None:
     """A capture that never called leaves no record that says something."""
     told.begun()
     assert told.store.read("x") is None
 
 
-def test_a_call_that_held_is_written_without_a_pin(told: Told) -> None:
+def test_a_call_that_held_is_written_without_a_pin(told: RecorderDriver) -> None:
     """What the sample is, its user says."""
     told.held()
     assert (told.record.transport_ok, told.record.fixture_sha256) == (True, None)
@@ -90,7 +90,7 @@ def test_a_call_that_held_is_written_without_a_pin(told: Told) -> None:
     assert (_pinned(told), told.record.transport.pin_complete) == (SAMPLE, True)
 
 
-def test_a_broken_call_pins_what_arrived_until_the_user_pins(told: Told) -> None:
+def test_a_broken_call_pins_what_arrived_until_the_user_pins(told: RecorderDriver) -> None:
     """A stump is better than nothing, and gives way to a sample."""
     told.broken()
     assert (_pinned(told), told.record.transport.pin_complete) == (b"stu", False)
@@ -100,7 +100,7 @@ def test_a_broken_call_pins_what_arrived_until_the_user_pins(told: Told) -> None
     assert (told.record.transport_ok, told.record.transport.fault) == (False, "truncated")
 
 
-def test_a_fault_before_the_first_byte_pins_nothing(told: Told) -> None:
+def test_a_fault_before_the_first_byte_pins_nothing(told: RecorderDriver) -> None:
     """Zero bytes are pinned only where a whole empty answer came."""
     told.broken(body=b"")
     assert told.record.fixture_sha256 is None
@@ -109,18 +109,20 @@ def test_a_fault_before_the_first_byte_pins_nothing(told: Told) -> None:
     assert (_pinned(told), told.record.transport.pin_complete) == (b"", True)
 
 
-def test_a_part_of_a_whole_answer_is_complete_and_a_part_of_a_stump_is_not(told: Told, tmp_path: Path) -> None:
+def test_a_part_of_a_whole_answer_is_complete_and_a_part_of_a_stump_is_not(
+    told: RecorderDriver, tmp_path: Path
+) -> None:
     """The text that was taken out of the JSON."""
     told.held(body=b'{"text": "sample"}')
     told.recorder.pin(SAMPLE)
     assert told.record.transport.pin_complete is True
-    other = Told(Store(tmp_path / "other"))
+    other = RecorderDriver(Store(tmp_path / "other"))
     other.broken(body=b'{"text": "sam')
     other.recorder.pin(b"sam")
     assert (_pinned(other), other.record.transport.pin_complete) == (b"sam", False)
 
 
-def test_a_part_of_one_of_two_answers_is_not_known_to_be_complete(told: Told) -> None:
+def test_a_part_of_one_of_two_answers_is_not_known_to_be_complete(told: RecorderDriver) -> None:
     """Where the bytes show the answer they came from, that one counts; where they do not, nothing is claimed."""
     told.broken()
     told.held(LANE, b"[sample]")
@@ -128,7 +130,7 @@ def test_a_part_of_one_of_two_answers_is_not_known_to_be_complete(told: Told) ->
     assert told.record.transport.pin_complete is None
 
 
-def test_the_same_request_after_an_attempt_without_a_sample_is_a_retry(told: Told) -> None:
+def test_the_same_request_after_an_attempt_without_a_sample_is_a_retry(told: RecorderDriver) -> None:
     """The last attempt is the call."""
     told.refused()
     told.recorder.begin(ASKED).on_error("connection")
@@ -139,7 +141,7 @@ def test_the_same_request_after_an_attempt_without_a_sample_is_a_retry(told: Tol
     assert told.record.fixture_sha256 is None
 
 
-def test_the_same_request_after_a_sample_is_a_call_of_its_own(told: Told) -> None:
+def test_the_same_request_after_a_sample_is_a_call_of_its_own(told: RecorderDriver) -> None:
     """Whether the first was read to its end or left."""
     told.held()
     told.begun(declared=99).on_close()
@@ -147,14 +149,14 @@ def test_the_same_request_after_a_sample_is_a_call_of_its_own(told: Told) -> Non
     assert (told.record.transport.retry_count, told.record.transport_ok) == (0, False)
 
 
-def test_another_request_is_no_retry(told: Told) -> None:
+def test_another_request_is_no_retry(told: RecorderDriver) -> None:
     """The first one's fault stays."""
     told.refused()
     told.held(LANE)
     assert (told.record.transport_ok, told.record.transport.status_code) == (False, 503)
 
 
-def test_what_a_redirect_leads_to_belongs_to_the_call(told: Told) -> None:
+def test_what_a_redirect_leads_to_belongs_to_the_call(told: RecorderDriver) -> None:
     """And is no retry."""
     told.refused(status=307)
     told.held(LANE)
@@ -162,7 +164,7 @@ def test_what_a_redirect_leads_to_belongs_to_the_call(told: Told) -> None:
     assert told.record.sampler == LANE.sampler
 
 
-def test_a_call_after_the_pin_can_only_make_it_worse(told: Told) -> None:
+def test_a_call_after_the_pin_can_only_make_it_worse(told: RecorderDriver) -> None:
     """The lane that executes something: its fault is recorded, the pin stays whole, nothing of it is pinned."""
     told.held()
     told.recorder.pin(SAMPLE)
@@ -173,7 +175,7 @@ def test_a_call_after_the_pin_can_only_make_it_worse(told: Told) -> None:
     assert (_pinned(told), told.record.transport.pin_complete) == (SAMPLE, True)
 
 
-def test_a_stream_that_is_still_read_when_it_is_pinned_is_judged_when_it_ends(told: Told) -> None:
+def test_a_stream_that_is_still_read_when_it_is_pinned_is_judged_when_it_ends(told: RecorderDriver) -> None:
     """Its text may be complete before its connection is."""
     exchange = told.begun()
     told.recorder.pin(SAMPLE)
@@ -182,7 +184,7 @@ def test_a_stream_that_is_still_read_when_it_is_pinned_is_judged_when_it_ends(to
     assert (told.record.transport_ok, told.record.transport.pin_complete) == (True, True)
 
 
-def test_other_bytes_are_refused_unless_they_may_replace(told: Told) -> None:
+def test_other_bytes_are_refused_unless_they_may_replace(told: RecorderDriver) -> None:
     """A second sample needs its own fixture id; the first one's calls stay in the record."""
     told.broken()
     told.recorder.pin(b"one")
@@ -195,7 +197,7 @@ def test_other_bytes_are_refused_unless_they_may_replace(told: Told) -> None:
 
 def test_what_was_declared_holds_for_the_sample_and_not_for_the_lane(store: Store) -> None:
     """It is declared of the sample."""
-    told = Told(store, checks=BodyChecks(min_bytes=6))
+    told = RecorderDriver(store, checks=BodyChecks(min_bytes=6))
     told.held()
     told.recorder.pin(SAMPLE)
     told.held(LANE, b"ok")
@@ -205,17 +207,17 @@ def test_what_was_declared_holds_for_the_sample_and_not_for_the_lane(store: Stor
 
 def test_a_body_too_short_for_what_was_declared_is_pinned_as_it_is(store: Store) -> None:
     """It came whole and is a stump by the user's own word."""
-    told = Told(store, checks=BodyChecks(min_bytes=7), suffix=".txt")
+    told = RecorderDriver(store, checks=BodyChecks(min_bytes=7), suffix=".txt")
     told.held()
     assert (told.record.transport.fault, _pinned(told)) == ("length_check", SAMPLE)
     assert str(told.record.fixture_path).endswith(".txt")
 
 
-def test_calls_of_two_recorders_fold_into_one_record(told: Told) -> None:
+def test_calls_of_two_recorders_fold_into_one_record(told: RecorderDriver) -> None:
     """Two processes, or two clients of one: what the other wrote is taken as given."""
     told.held()
     told.recorder.pin(SAMPLE)
-    other = Told(told.store)
+    other = RecorderDriver(told.store)
     other.refused(LANE)
     told.held(LANE)
     assert (told.record.transport_ok, told.record.transport.status_code) == (False, 503)
@@ -223,19 +225,19 @@ def test_calls_of_two_recorders_fold_into_one_record(told: Told) -> None:
     assert told.record.run == RUN
 
 
-def test_a_call_that_ends_after_another_recorder_wrote_is_still_counted(told: Told) -> None:
+def test_a_call_that_ends_after_another_recorder_wrote_is_still_counted(told: RecorderDriver) -> None:
     """A fault is not lost between two."""
     exchange = told.begun()
-    Told(told.store).held(LANE)
+    RecorderDriver(told.store).held(LANE)
     exchange.on_error("truncated")
     assert (told.record.transport_ok, told.record.transport.fault) == (False, "truncated")
 
 
-def test_the_first_call_recorded_after_a_pin_may_show_that_it_is_a_stump(told: Told) -> None:
+def test_the_first_call_recorded_after_a_pin_may_show_that_it_is_a_stump(told: RecorderDriver) -> None:
     """Whoever pinned by hand and reports the call then; a call that brought nothing shows nothing."""
     begun = Record("x", None, None, None, None, run=RUN)
     pin_sample(told.store, begun, [b"stu"])
-    reporting = Told(told.store)
+    reporting = RecorderDriver(told.store)
     reporting.broken()
     assert (reporting.record.transport.pin_complete, _pinned(reporting)) == (False, b"stu")
 
@@ -248,13 +250,20 @@ def test_the_first_call_recorded_after_a_pin_may_show_that_it_is_a_stump(told: T
         ({"run": RUN._replace(run_id=2)}, "another run"),
     ],
 )
-def test_a_record_that_no_call_belongs_to_is_left_alone(told: Told, changed: dict[str, Any], words: str) -> None:
+def test_a_record_that_no_call_belongs_to_is_left_alone(
+    told: RecorderDriver, changed: dict[str, Any], words: str
+) -> None:
     """Neither at the start nor at a call that was begun in time."""
     exchange = told.begun()
     pin = told.store.pin(SAMPLE)
     record = Record("x", pin.sha256, pin.path, None, None, run=RUN)._replace(**changed)
     told.store.write(record)
-    for touch in (lambda: Told(told.store), exchange.on_end, lambda: told.recorder.begin(LANE), told.recorder.save):
+    for touch in (
+        lambda: RecorderDriver(told.store),
+        exchange.on_end,
+        lambda: told.recorder.begin(LANE),
+        told.recorder.save,
+    ):
         with pytest.raises(UsageError, match=words):
             touch()
     with pytest.raises(UsageError, match=words):
@@ -262,7 +271,7 @@ def test_a_record_that_no_call_belongs_to_is_left_alone(told: Told, changed: dic
     assert told.store.read("x") == record
 
 
-def test_attempts_that_were_made_out_of_sight_are_counted(told: Told) -> None:
+def test_attempts_that_were_made_out_of_sight_are_counted(told: RecorderDriver) -> None:
     """By a library below; None where nobody knows how many."""
     exchange = told.recorder.begin(ASKED)
     told.recorder.add_retries(exchange, 2)
@@ -272,7 +281,7 @@ def test_attempts_that_were_made_out_of_sight_are_counted(told: Told) -> None:
     assert told.recorder.save().transport.retry_count is None
 
 
-def test_a_call_that_the_garbage_collector_ends_in_the_middle_of_a_write_is_written(told: Told) -> None:
+def test_a_call_that_the_garbage_collector_ends_in_the_middle_of_a_write_is_written(told: RecorderDriver) -> None:
     """A response that nobody closed is ended wherever the collector happens to run, also while we hold the lock."""
 
     class Dropped:
@@ -296,7 +305,7 @@ def test_a_call_that_the_garbage_collector_ends_in_the_middle_of_a_write_is_writ
     assert told.record.fixture_sha256 is None
 
 
-def test_the_digest_in_the_record_is_that_of_the_file(told: Told) -> None:
+def test_the_digest_in_the_record_is_that_of_the_file(told: RecorderDriver) -> None:
     """Always."""
     told.held()
     assert told.recorder.pin(SAMPLE).sha256 == told.record.fixture_sha256 == Sha256.of(_pinned(told) or b"")

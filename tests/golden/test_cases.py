@@ -35,9 +35,9 @@ CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.toml"))
 POLICY: Final = ".github/freeze-gate.yml"
 MAX_PATH: Final = 120
 WITHOUT_CASE: Final = {
-    "artifact-ambiguous": "needs several artifacts of one side: tests/integration/test_gate_artifacts.py",
-    "archive-invalid": "needs a broken zip: tests/unit/test_zipped.py",
-    "archive-limits": "needs gigabytes, or other limits: tests/unit/test_zipped.py",
+    "artifact-ambiguous": "needs several artifacts of one side: tests/integration/artifacts/test_select.py",
+    "archive-invalid": "needs a broken zip: tests/unit/evidence/archive/test_zip.py",
+    "archive-limits": "needs gigabytes, or other limits: tests/unit/evidence/archive/test_zip.py",
 }
 """The ids that no pair of folders can show, and why."""
 

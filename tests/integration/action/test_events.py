@@ -13,7 +13,7 @@ from tests.standin import Fault, Grant
 from tests.standin.state import Repository
 from tests.support.gate_job import Job, api_calls, override_listing
 
-EVENTS = json.loads((Path(__file__).parents[1] / "support" / "webhooks.json").read_text(encoding="utf-8"))["events"]
+EVENTS = json.loads((Path(__file__).parents[2] / "support" / "webhooks.json").read_text(encoding="utf-8"))["events"]
 HEAD = "c" * 40
 
 

@@ -19,7 +19,7 @@ from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.pairs import DRIFT, FLAKE, MISS
 from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
-from tests.standin import Fault, Standin
+from tests.standin import Fault, Pretended, Standin
 from tests.support.gate_job import GateResult, Job, override_listing
 from tests.support.verdict_comparison import only_evidence
 
@@ -222,13 +222,13 @@ def test_the_cap_holds_whatever_the_listing_announced(job: Job) -> None:
     assert job.gate(max_artifact_mb="1").said == ("unclassified", False, "archive-limits")
 
 
-def test_each_try_asks_for_a_fresh_link(job: Job) -> None:
+def test_each_try_asks_for_a_fresh_link(job: Job, pretended: Pretended) -> None:
     """A download that was cut once is whole the second time, over a link of its own."""
     job.pair(*MISS)
     job.github.storage.uses = 1
     job.github.fault(Fault("cut", host="blob", times=1))
 
-    assert job.gate(wait_seconds="10").said == ("property_miss", False, "both-oracles-failed")
+    assert job.gate(pretended.clock, wait_seconds="10").said == ("property_miss", False, "both-oracles-failed")
     assert len(job.github.storage.signatures()) == 3
 
 

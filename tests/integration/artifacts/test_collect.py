@@ -8,6 +8,7 @@ import pytest
 from tests.builders.bundle import Capture, make_bundle, make_capture
 from tests.builders.policy import POLICY_PATH, make_policy
 from tests.builders.zip import make_zip
+from tests.standin import Pretended
 from tests.support.attempts import (
     BY_ATTEMPT,
     GLOBS,
@@ -38,20 +39,20 @@ def test_the_wanted_ones_are_found_among_many(job: Job, count: int) -> None:
     assert len(api_calls(job.github)) == -(-count // 100) + 2
 
 
-def test_a_listing_that_lags_is_asked_again(job: Job) -> None:
+def test_a_listing_that_lags_is_asked_again(job: Job, pretended: Pretended) -> None:
     """The first listing is empty; two seconds later the artifacts are there."""
     job.pair(failed(1), failed(1))
     for artifact in job.run.artifacts:
         artifact.listed_after = 1
 
-    assert job.gate(wait_seconds="10").said == ("property_miss", False, "both-oracles-failed")
+    assert job.gate(pretended.clock, wait_seconds="10").said == ("property_miss", False, "both-oracles-failed")
 
 
-def test_a_listing_that_stays_empty_names_both_causes(job: Job) -> None:
+def test_a_listing_that_stays_empty_names_both_causes(job: Job, pretended: Pretended) -> None:
     """The wait is bounded, and the message says what could be wrong."""
     began = time.monotonic()
 
-    outcome = job.gate(wait_seconds="3")
+    outcome = job.gate(pretended.clock, wait_seconds="3")
 
     assert outcome.said == ("unclassified", False, "artifact-missing")
     assert time.monotonic() - began < 30
@@ -60,14 +61,16 @@ def test_a_listing_that_stays_empty_names_both_causes(job: Job) -> None:
 
 
 @pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
-def test_older_attempts_are_not_judged_while_the_newest_is_not_listed(job: Job, inputs: dict[str, str]) -> None:
+def test_older_attempts_are_not_judged_while_the_newest_is_not_listed(
+    job: Job, pretended: Pretended, inputs: dict[str, str]
+) -> None:
     """Attempts 1 and 2 would be a flake, which a freeze may mute; attempt 3 failed."""
     job.attempts(3)
     for made in (dropped(1), make_capture(2)):
         upload(job, inputs, "first", made)
     newest = upload(job, inputs, "rerun", failed(3), listed_after=1)
 
-    outcome = job.gate(wait_seconds="60", **inputs)
+    outcome = job.gate(pretended.clock, wait_seconds="60", **inputs)
 
     assert outcome.said == ("unclassified", False, "split-oracle")
     assert sides(outcome)[1] == str(newest.id)
@@ -76,7 +79,7 @@ def test_older_attempts_are_not_judged_while_the_newest_is_not_listed(job: Job, 
 @pytest.mark.parametrize("inputs", [TWO_NAMES, PLAIN], ids=["{attempt}", "plain names"])
 @pytest.mark.parametrize("late", ["first", "rerun"])
 def test_neither_side_is_taken_from_an_older_attempt_while_its_own_is_not_listed(
-    job: Job, inputs: dict[str, str], late: str
+    job: Job, pretended: Pretended, inputs: dict[str, str], late: str
 ) -> None:
     """Whichever of two jobs of the second attempt is listed late, its fail is seen."""
     job.attempts(2)
@@ -84,29 +87,29 @@ def test_neither_side_is_taken_from_an_older_attempt_while_its_own_is_not_listed
         upload(job, inputs, side, dropped(1) if side == "first" else make_capture(1))
         upload(job, inputs, side, failed(2) if side == late else dropped(2), listed_after=int(side == late))
 
-    outcome = job.gate(wait_seconds="60", **inputs)
+    outcome = job.gate(pretended.clock, wait_seconds="60", **inputs)
 
     assert outcome.said == ("unclassified", False, "split-oracle")
 
 
-def test_an_artifact_that_never_comes_is_not_waited_for_for_ever(job: Job) -> None:
+def test_an_artifact_that_never_comes_is_not_waited_for_for_ever(job: Job, pretended: Pretended) -> None:
     """The gate's job alone was run again: what the attempts before it left is all there is."""
     job.attempts(3)
     for made in (dropped(1), make_capture(2)):
         upload(job, BY_ATTEMPT, "first", made)
 
-    outcome = job.gate(wait_seconds="3", **BY_ATTEMPT)
+    outcome = job.gate(pretended.clock, wait_seconds="3", **BY_ATTEMPT)
 
     assert outcome.said == ("harness_flake", True, "transport-fault")
     assert len([call for call in api_calls(job.github) if call.endswith("/artifacts")]) == 2
 
 
-def test_nothing_is_waited_for_where_ids_say_all(job: Job) -> None:
+def test_nothing_is_waited_for_where_ids_say_all(job: Job, pretended: Pretended) -> None:
     """Of another run, while the gate's own has no artifact at all."""
     other = job.repository.add_run(77)
     first, rerun = (job.upload(name, failed(1, run_id=77), run=other) for name in ("first", "rerun"))
 
-    outcome = job.gate(wait_seconds="60", **ids(first, rerun))
+    outcome = job.gate(pretended.clock, wait_seconds="60", **ids(first, rerun))
 
     assert outcome.said == ("property_miss", False, "both-oracles-failed")
     assert [call for call in api_calls(job.github) if call.endswith("/4242/artifacts")] == [
@@ -115,7 +118,7 @@ def test_nothing_is_waited_for_where_ids_say_all(job: Job) -> None:
 
 
 @pytest.mark.parametrize("by_id", ["first", "rerun"])
-def test_a_name_is_waited_for_beside_an_id_that_it_does_not_fit(job: Job, by_id: str) -> None:
+def test_a_name_is_waited_for_beside_an_id_that_it_does_not_fit(job: Job, pretended: Pretended, by_id: str) -> None:
     """The id says nothing of the other side, whose newest attempt failed and is listed late."""
     job.attempts(2)
     for side, made in (("first", dropped(1)), ("rerun", make_capture(1))):
@@ -124,29 +127,29 @@ def test_a_name_is_waited_for_beside_an_id_that_it_does_not_fit(job: Job, by_id:
     known = upload(job, TWO_NAMES, by_id, dropped(2) if by_id == "first" else make_capture(2))
     inputs = {**TWO_NAMES, f"{by_id}_artifact": "", f"{by_id}_artifact_id": str(known.id)}
 
-    outcome = job.gate(wait_seconds="60", **inputs)
+    outcome = job.gate(pretended.clock, wait_seconds="60", **inputs)
 
     assert outcome.said == ("unclassified", False, "split-oracle")
     assert str(late.id) in sides(outcome)
 
 
-def test_another_run_is_not_waited_for(job: Job) -> None:
+def test_another_run_is_not_waited_for(job: Job, pretended: Pretended) -> None:
     """A nightly run that was over long ago, by a name with its attempt."""
     other = job.repository.add_run(77)
     job.upload("nightly-77-1", failed(1, run_id=77), run=other)
     job.upload("nightly-4242-1", failed(1))
     inputs = {"first_run_id": "77", "first_artifact": "nightly-77-{attempt}", "rerun_artifact": "nightly-4242-1"}
 
-    assert job.gate(wait_seconds="60", **inputs).said[0] == "property_miss"
+    assert job.gate(pretended.clock, wait_seconds="60", **inputs).said[0] == "property_miss"
     assert len(api_calls(job.github)) == 4
 
 
-def test_a_name_that_says_its_attempt_is_not_waited_for(job: Job) -> None:
+def test_a_name_that_says_its_attempt_is_not_waited_for(job: Job, pretended: Pretended) -> None:
     """Attempts 1 and 2 of three, each by its own name."""
     job.attempts(3)
     names = [job.upload(f"bundle-4242-{n}", failed(n), attempt=n).name for n in (1, 2, 3)]
 
-    outcome = job.gate(wait_seconds="60", first_artifact=names[0], rerun_artifact=names[1])
+    outcome = job.gate(pretended.clock, wait_seconds="60", first_artifact=names[0], rerun_artifact=names[1])
 
     assert outcome.said == ("property_miss", False, "both-oracles-failed")
     assert len(api_calls(job.github)) == 3

@@ -1,10 +1,12 @@
-"""Which run is writing: the runner's environment as the `run` of a record."""
+"""Which run is writing, and which code it tests: the runner's environment and the checkout as the `run` of a record."""
 
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
+from freeze_gate.capture.git import read_checkout
 from freeze_gate.evidence.record import RUN, Run
 from freeze_gate.validation.readers import MAX_SAFE_INTEGER, InvalidValue
 
@@ -14,12 +16,13 @@ _VARIABLES: Final = {
     "run_attempt": "GITHUB_RUN_ATTEMPT",
     "job": "GITHUB_JOB",
     "commit": "GITHUB_SHA",
+    "event": "GITHUB_EVENT_NAME",
 }
 _NUMBERS: Final = {"run_id", "run_attempt"}
 
 
 def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | None = None) -> Run:
-    """Describe this run, with a `capture_id` drawn anew.
+    """Describe this run, with a `capture_id` drawn anew, and the commit that is checked out in the current folder.
 
     `now` is an aware time. What the environment does not say, or says in a form that no record may hold, is None:
     unknown, which the gate refuses where it matters.
@@ -27,6 +30,7 @@ def current_run(environ: Mapping[str, str], now: datetime, *, replay_of: str | N
     known = {field: _read(field, environ.get(variable)) for field, variable in _VARIABLES.items()}
     return Run(
         **known,
+        checkout=read_checkout(Path()),
         capture_id=secrets.token_hex(16),
         replay_of=replay_of,
         recorded_at=now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -23,6 +23,11 @@ FIRST: Final = "first"
 RERUN: Final = "rerun"
 BOTH: Final = "pair"
 
+EVENTS_OF_THE_TESTED_COMMIT: Final = frozenset(
+    {"push", "pull_request", "merge_group", "schedule", "workflow_dispatch", "repository_dispatch", "release"}
+)
+"""The events whose `GITHUB_SHA` is the commit that `actions/checkout` checks out unless it is told otherwise."""
+
 
 class CheckContext(NamedTuple):
     """What a check may know besides the pair.
@@ -156,6 +161,7 @@ def _commit_mismatch(pair: Pair, _context: CheckContext) -> str | None:
     facts: list[tuple[str, str | int | None, str | int | None]] = []
     if first.record and rerun.record:
         facts.append(("commit", first.record.run.commit, rerun.record.run.commit))
+        facts.append(("checkout", first.record.run.checkout, rerun.record.run.checkout))
     if first.source.artifact and rerun.source.artifact:
         one, other = first.source.artifact, rerun.source.artifact
         facts.append(("head_sha", one.head_sha, other.head_sha))
@@ -176,6 +182,13 @@ def _oracle_unsealed(side: Side, context: CheckContext) -> str | None:
         return None
     egress = side.record.oracle.egress
     return None if egress == "sealed" else f"the oracle ran {egress or 'with a seal that nobody recorded'}"
+
+
+def _commit_unknown(side: Side, _context: CheckContext) -> str | None:
+    run = side.record.run if side.record else Run()
+    if run.checkout or run.event is None or run.event in EVENTS_OF_THE_TESTED_COMMIT:
+        return None
+    return f"the record names no checkout, and under {run.event} GITHUB_SHA is not the tested commit"
 
 
 def _pin_partial(pair: Pair, _context: CheckContext) -> str | None:
@@ -226,6 +239,7 @@ FLAKE_CHECKS: Final = (
         _oracle_egress,
     ),
     Check("oracle-unsealed", "The policy requires a sealed oracle, and this one was not.", _oracle_unsealed),
+    Check("commit-unknown", "Nothing says which code this run tested.", _commit_unknown, since=2),
     Check("pin-partial", "Only a truncated sample was ever checked.", pair=_pin_partial),
     Check("earlier-fail", "Another attempt recorded a failed oracle on the same bytes.", pair=_earlier_fail),
 )

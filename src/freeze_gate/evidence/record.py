@@ -70,13 +70,19 @@ class Oracle(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Which run wrote the record. None means unknown."""
+    """Which run wrote the record. None means unknown.
+
+    `commit` is `GITHUB_SHA`, which some events set to another commit than the tested one. `checkout` is HEAD of the
+    work tree in which the capture ran.
+    """
 
     repository: str | None = None
     run_id: int | None = None
     run_attempt: int | None = None
     job: str | None = None
     commit: str | None = None
+    checkout: str | None = None
+    event: str | None = None
     capture_id: str | None = None
     replay_of: str | None = None
     recorded_at: str | None = None
@@ -105,6 +111,7 @@ class Record(NamedTuple):
 
 _sha256: Final = text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)
 _capture_id: Final = text("32 lower-case hexadecimal characters", r"[0-9a-f]{32}")
+_commit: Final = text("40 or 64 lower-case hexadecimal characters", r"[0-9a-f]{40}|[0-9a-f]{64}")
 _TIME: Final = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z"
 _verdict: Final = nullable(boolean)
 _count: Final = nullable(integer())
@@ -146,7 +153,9 @@ RUN: Final = ObjectReader(
         "run_id": nullable(integer(1)),
         "run_attempt": nullable(integer(1)),
         "job": nullable(text()),
-        "commit": nullable(text("40 lower-case hexadecimal characters", r"[0-9a-f]{40}")),
+        "commit": nullable(_commit),
+        "checkout": nullable(_commit),
+        "event": nullable(text("the name of an event, such as pull_request", r"[a-z][a-z0-9_]{0,63}")),
         "capture_id": nullable(_capture_id),
         "replay_of": nullable(_capture_id),
         "recorded_at": nullable(text("a UTC time such as 2026-11-29T12:00:00Z", _TIME)),

@@ -129,6 +129,11 @@ NEXT_STEPS: Final = {
         "Run the oracle with `freeze-gate oracle`, without `--allow-egress`, on a runner that allows network "
         "namespaces."
     ),
+    "commit-unknown": (
+        "Run the capture inside the work tree that the job checked out, so that the record can name its commit. Under "
+        "`issue_comment`, `pull_request_target` and `workflow_run`, check out the same commit in both runs: pass it "
+        f"from one job to the next. Then {_RERUN}."
+    ),
     "pin-partial": (
         f"Sample again until an answer is complete: {_RERUN}, and do not replay the truncated sample with `freeze-gate "
         "replay`."

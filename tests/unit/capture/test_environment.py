@@ -1,6 +1,7 @@
 """The runner's environment in a record."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +15,38 @@ ENVIRON = {
     "GITHUB_RUN_ATTEMPT": "1",
     "GITHUB_JOB": "agent-patch",
     "GITHUB_SHA": "0123456789abcdef0123456789abcdef01234567",
+    "GITHUB_EVENT_NAME": "pull_request",
 }
+FIELDS = {"GITHUB_SHA": "commit", "GITHUB_EVENT_NAME": "event"}
+
+
+@pytest.fixture(autouse=True)
+def work_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work outside of any repository."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def test_what_the_runner_says_is_taken_over() -> None:
     """Numbers as numbers, the time in UTC to the second."""
     run = current_run(ENVIRON, NOW, replay_of="f" * 32)
     assert run._replace(capture_id=None) == Run(
-        "octo-org/widgets", 4242, 1, "agent-patch", ENVIRON["GITHUB_SHA"], None, "f" * 32, "2026-11-29T12:00:05Z"
+        repository="octo-org/widgets",
+        run_id=4242,
+        run_attempt=1,
+        job="agent-patch",
+        commit=ENVIRON["GITHUB_SHA"],
+        event="pull_request",
+        replay_of="f" * 32,
+        recorded_at="2026-11-29T12:00:05Z",
     )
+
+
+def test_the_checkout_is_that_of_the_current_folder(work_folder: Path) -> None:
+    """It is what was tested, whatever commit the event names."""
+    (work_folder / ".git").mkdir()
+    (work_folder / ".git" / "HEAD").write_text("c" * 40 + "\n")
+    assert current_run(ENVIRON, NOW).checkout == "c" * 40
 
 
 def test_every_capture_has_an_id_of_its_own() -> None:
@@ -43,12 +67,13 @@ def test_every_capture_has_an_id_of_its_own() -> None:
         ("GITHUB_JOB", "a\nb"),
         ("GITHUB_SHA", "0123456"),
         ("GITHUB_SHA", ""),
+        ("GITHUB_EVENT_NAME", "Pull Request"),
     ],
 )
 def test_what_no_record_may_say_is_unknown(variable: str, text: str) -> None:
     """An odd environment makes a field null, never a record unreadable."""
     run = current_run({**ENVIRON, variable: text}, NOW)
-    assert getattr(run, {"GITHUB_SHA": "commit"}.get(variable, variable.removeprefix("GITHUB_").lower())) is None
+    assert getattr(run, FIELDS.get(variable, variable.removeprefix("GITHUB_").lower())) is None
     record = Record("x", None, None, None, None, run=run)
     assert read_record(encode_record(record), "x") == record
 

@@ -76,7 +76,13 @@ def test_the_order_is_that_of_the_contract() -> None:
         "run-mismatch",
         "commit-mismatch",
     ]
-    assert [check.id for check in FLAKE_CHECKS] == ["oracle-egress", "oracle-unsealed", "pin-partial", "earlier-fail"]
+    assert [check.id for check in FLAKE_CHECKS] == [
+        "oracle-egress",
+        "oracle-unsealed",
+        "commit-unknown",
+        "pin-partial",
+        "earlier-fail",
+    ]
     assert [check.id for check in ALL if check.pair] == [
         "artifact-same",
         "run-mismatch",
@@ -140,6 +146,11 @@ EVIDENCE: dict[str, tuple[Pair, str, str]] = {
         RERUN,
     ),
     "another commit": (Pair("a", A, from_run(B, commit="e" * 40)), "commit-mismatch", BOTH),
+    "another checkout": (
+        Pair("a", from_run(A, checkout="1" * 40), from_run(B, checkout="2" * 40)),
+        "commit-mismatch",
+        BOTH,
+    ),
     "another head": (
         Pair("a", from_artifact(A, head_sha="1" * 40), from_artifact(B, head_sha="2" * 40)),
         "commit-mismatch",
@@ -235,6 +246,22 @@ FLAKE: dict[str, tuple[Pair, CheckContext, list[tuple[str, str]]]] = {
         CheckContext(github_metadata=False, sealed_oracle=True),
         [],
     ),
+    "a comment's event without a checkout": (
+        Pair("a", from_run(A, event="issue_comment", checkout="1" * 40), from_run(B, event="issue_comment")),
+        OFFLINE,
+        [("commit-unknown", RERUN)],
+    ),
+    "a comment's event with checkouts": (
+        Pair(
+            "a",
+            from_run(A, event="issue_comment", checkout="1" * 40),
+            from_run(B, event="issue_comment", checkout="1" * 40),
+        ),
+        OFFLINE,
+        [],
+    ),
+    "an event that is not known": (Pair("a", from_run(A, event="deployment"), B), OFFLINE, [("commit-unknown", FIRST)]),
+    "a pull request without a checkout": (Pair("a", from_run(A, event="pull_request"), B), OFFLINE, []),
     "a truncated sample and its replay": (Pair("a", partial(A), REPLAY), OFFLINE, [("pin-partial", BOTH)]),
     "a truncated sample on the rerun": (Pair("a", REPLAY, partial(B)), OFFLINE, [("pin-partial", BOTH)]),
     "two truncated samples": (Pair("a", partial(A), partial(B)), OFFLINE, [("pin-partial", BOTH)]),

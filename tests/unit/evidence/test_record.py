@@ -166,7 +166,7 @@ def test_all_problems_are_named_at_once() -> None:
         "transport.retry_count: must be a whole number of at least 0",
         "transport.checks.min_bytes: must be a whole number of at least 0",
         "oracle: must be an object",
-        "run.commit: must be 40 lower-case hexadecimal characters",
+        "run.commit: must be 40 or 64 lower-case hexadecimal characters",
     ]
 
 

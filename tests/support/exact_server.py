@@ -105,8 +105,8 @@ class ExactServer:
     def _send(self, connection: socket.socket, planned: Answer) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for position, piece in enumerate(planned.pieces):
-            if position:
-                time.sleep(BETWEEN_PIECES)
+            if position and self._stop.wait(BETWEEN_PIECES):
+                return
             connection.sendall(piece)
         if planned.end == HOLD:
             self._stop.wait()

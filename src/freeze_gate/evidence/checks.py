@@ -34,13 +34,15 @@ class CheckContext(NamedTuple):
 
     `github_metadata` says whether GitHub's metadata about the artifacts is there. `repository` is `owner/name` as
     GitHub says it. `sealed_oracle` is what the policy requires. `other_attempts` is what the run's other attempts show,
-    by fixture id; under None are the artifacts of theirs that could not be read.
+    by fixture id; under None are the artifacts of theirs that could not be read. `rules` is the version of the rules;
+    None is the newest.
     """
 
     github_metadata: bool
     repository: str | None = None
     sealed_oracle: bool = False
     other_attempts: Mapping[str | None, Sequence[Side]] = MappingProxyType({})
+    rules: int | None = None
 
 
 class Check(NamedTuple):
@@ -107,8 +109,8 @@ def _archive_digest_mismatch(side: Side, _context: CheckContext) -> str | None:
     return None
 
 
-def _record_contradiction(side: Side, _context: CheckContext) -> str | None:
-    return "; ".join(map(str, contradictions(side.record))) or None if side.record else None
+def _record_contradiction(side: Side, context: CheckContext) -> str | None:
+    return "; ".join(map(str, contradictions(side.record, context.rules))) or None if side.record else None
 
 
 def _fixture_missing(side: Side, _context: CheckContext) -> str | None:
@@ -204,7 +206,7 @@ def _earlier_fail(pair: Pair, context: CheckContext) -> str | None:
     pins = {side.record.fixture_sha256 for side in (pair.first, pair.rerun) if side.record}
     for side in chain(context.other_attempts.get(None, ()), context.other_attempts.get(pair.fixture_id, ())):
         record = side.record
-        if record is None or contradictions(record):
+        if record is None or contradictions(record, context.rules):
             return f"another attempt's evidence could not be read: {side.source.label}"
         if record.oracle_passed is False and record.fixture_sha256 in pins:
             return f"attempt {record.run.run_attempt} recorded a failed oracle on these bytes"

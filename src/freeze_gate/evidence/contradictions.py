@@ -8,16 +8,24 @@ from freeze_gate.validation.readers import Problem
 
 
 class Contradiction(NamedTuple):
-    """One row: the path and the message of the problem, and whether a record has it."""
+    """One row: the path and the message of the problem, and whether a record has it.
+
+    `since` is the version of the rules that it came with.
+    """
 
     path: str
     message: str
     holds: Callable[[Record], bool]
+    since: int = 1
 
 
-def contradictions(record: Record) -> list[Problem]:
-    """Return the contradictions of a record, in the order of the table."""
-    return [Problem(path, message) for path, message, holds in CONTRADICTIONS if holds(record)]
+def contradictions(record: Record, rules: int | None = None) -> list[Problem]:
+    """Return the contradictions of a record, in the order of the table. `rules` None is the newest version."""
+    return [
+        Problem(row.path, row.message)
+        for row in CONTRADICTIONS
+        if (rules is None or row.since <= rules) and row.holds(record)
+    ]
 
 
 def _transport_ok_with_fault(record: Record) -> bool:
@@ -46,6 +54,13 @@ def _outcome_against_verdict(record: Record) -> bool:
     return outcome is not None and VERDICT_OF_OUTCOME[outcome] is not record.oracle_passed
 
 
+def _exit_code_against_verdict(record: Record) -> bool:
+    exit_code = record.oracle.exit_code
+    if record.oracle_passed is None:
+        return exit_code is not None
+    return record.oracle_passed and exit_code not in (None, 0)
+
+
 def _verdict_without_pin(record: Record) -> bool:
     return record.oracle_passed is not None and record.fixture_sha256 is None
 
@@ -70,6 +85,7 @@ CONTRADICTIONS: Final = (
         "transport.checks", "declares nothing, and transport.fault is length_check", _length_check_without_checks
     ),
     Contradiction("oracle_passed", "does not fit oracle.outcome", _outcome_against_verdict),
+    Contradiction("oracle_passed", "does not fit oracle.exit_code", _exit_code_against_verdict, since=2),
     Contradiction("oracle_passed", "is not null, and there is no pin that was checked", _verdict_without_pin),
     Contradiction("run.replay_of", "says that no call was made, and transport_ok is not null", _replay_with_call),
 )

@@ -38,7 +38,7 @@ class _Checks(NamedTuple):
 
 def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
     """Return the verdict of every pair and what follows from all of them, by a version of the rules."""
-    context = _context(case)
+    context = _context(case, rules)
     checks = _Checks(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
     verdicts = [_verdict(pair, context, case, checks) for pair in case.pairs]
     red: dict[FailureClass, list[int]] = {failure_class: [] for failure_class in SEVERITY}
@@ -60,11 +60,17 @@ def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
     )
 
 
-def _context(case: Case) -> CheckContext:
+def _context(case: Case, rules: int) -> CheckContext:
     other_attempts: dict[str | None, list[Side]] = {}
     for other in case.other_attempts:
         other_attempts.setdefault(other.fixture_id, []).append(other.side)
-    return CheckContext(case.github_metadata, case.repository, case.policy.requires_sealed_oracle, other_attempts)
+    return CheckContext(
+        github_metadata=case.github_metadata,
+        repository=case.repository,
+        sealed_oracle=case.policy.requires_sealed_oracle,
+        other_attempts=other_attempts,
+        rules=rules,
+    )
 
 
 def _severity(verdict: Verdict) -> tuple[bool, int, str]:

@@ -28,10 +28,17 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
         "transport.checks",
     ),
     "passed and false": ({"oracle_passed": False}, "oracle_passed"),
-    "passed and null": ({"oracle_passed": None}, "oracle_passed"),
+    "passed and null": ({"oracle_passed": None, "oracle": Oracle("passed")}, "oracle_passed"),
     "crashed and true": ({"oracle": Oracle("crashed")}, "oracle_passed"),
     "timed out and null": ({"oracle_passed": None, "oracle": Oracle("timed_out")}, "oracle_passed"),
     "not run and false": ({"oracle_passed": False, "oracle": Oracle("not_run")}, "oracle_passed"),
+    "exit code 1 and true": ({"oracle": Oracle(exit_code=1)}, "oracle_passed"),
+    "exit code of a signal and true": ({"oracle": Oracle("passed", 137)}, "oracle_passed"),
+    "exit code 1 and null": ({"oracle_passed": None, "oracle": Oracle(exit_code=1)}, "oracle_passed"),
+    "exit code 0 of an oracle that did not run": (
+        {"oracle_passed": None, "oracle": Oracle("not_run", 0)},
+        "oracle_passed",
+    ),
     "true of nothing": ({"fixture_sha256": None, "fixture_path": None}, "oracle_passed"),
     "a replay that made a call": ({"run": Run(replay_of="a" * 32)}, "run.replay_of"),
     "a replay whose call failed": (
@@ -64,8 +71,17 @@ def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], path: 
         {"oracle_passed": False, "oracle": Oracle("timed_out", 124)},
         {"oracle_passed": None, "oracle": Oracle()},
         {"oracle": Oracle()},
+        {"oracle": Oracle("passed")},
+        {"oracle_passed": False, "oracle": Oracle("failed", 0)},
     ],
 )
 def test_unknown_is_never_read_as_no(facts: dict[str, Any]) -> None:
     """What is merely not said contradicts nothing."""
     assert contradictions(SOUND._replace(**facts)) == []
+
+
+def test_a_contradiction_is_in_force_from_the_rules_that_it_came_with() -> None:
+    """So a verdict that was reached without it is computed again without it."""
+    record = SOUND._replace(oracle=Oracle("passed", 137))
+    assert contradictions(record, rules=1) == []
+    assert contradictions(record, rules=2) == contradictions(record) != []

@@ -19,6 +19,7 @@ from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case
 from freeze_gate.version import RULES_VERSION, VERSION
 from tests.builders.evidence import DRIFT, FLAKE, FREEZE, MISS, UNPROVEN, X, make_case, make_pair, make_side
+from tests.builders.record import change_record
 
 DOCUMENTS = sorted((Path(__file__).parents[2] / "golden" / "document").glob("*.json"))
 
@@ -101,6 +102,18 @@ def test_an_older_tools_document_is_computed_by_the_same_rules() -> None:
     assert recompute(payload) == payload
     with pytest.raises(InvalidDocument, match=rf"tool\.rules: must be a whole number from 1 to {RULES_VERSION}"):
         recompute(encode(RICH, evaluate(RICH), Header(VERSION, RULES_VERSION + 1)))
+
+
+def test_a_record_is_judged_by_the_contradictions_of_its_documents_rules() -> None:
+    """A verdict that was reached before a contradiction was known is still consistent."""
+    pair = make_pair({"oracle": None, "transport": False})
+    assert pair.rerun.record
+    record = change_record(pair.rerun.record, oracle={"exit_code": 137})
+    case = make_case(pair._replace(rerun=pair.rerun._replace(record=record)))
+    payload = encode(case, evaluate(case, 1), Header("0.0.9", 1))
+    assert evaluate(case).reason == "record-contradiction"
+    assert evaluate(case, 1).reason == "transport-fault"
+    assert recompute(payload) == payload
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

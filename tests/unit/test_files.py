@@ -2,12 +2,16 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from freeze_gate.errors import NoVerdictError
-from freeze_gate.files import write_file
+from freeze_gate.files import HAS_DIR_FD, write_file
+
+SWAPPER = Path(__file__).parents[1] / "support" / "folder_swapper.py"
 
 
 def test_a_file_is_written_whole_with_its_folders(tmp_path: Path) -> None:
@@ -71,6 +75,17 @@ def test_a_link_deep_in_the_path_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(NoVerdictError):
         write_file(tmp_path, "a/b/c.json", [b"n", b"ew"])
     assert not list((tmp_path / "real").iterdir())
+
+
+@pytest.mark.skipif(not HAS_DIR_FD, reason="Windows has no calls that work on an open folder")
+@pytest.mark.parametrize("writer", ["verdict", "record", "pin"])
+def test_a_folder_that_is_swapped_for_a_link_at_any_moment_leads_nothing_outside(tmp_path: Path, writer: str) -> None:
+    """Before each step in the file system: what is written stays in the folder that was opened."""
+    result = subprocess.run(
+        [sys.executable, str(SWAPPER), writer, str(tmp_path)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) >= 4
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from freeze_gate.evidence.record import (
     encode_record,
     read_record,
 )
-from freeze_gate.files import os_errors, refuse_links, temporary_file
+from freeze_gate.files import Folder, open_folder, os_errors, refuse_links
 
 DEFAULT_FOLDER: Final = "freeze-gate"
 """No dot in front: the upload step leaves hidden folders out unless it is told not to."""
@@ -70,7 +70,8 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Keep other processes and threads off the bundle; hold it around a read and the write that follows."""
         with os_errors("lock", self.folder):
-            self._folder("")
+            refuse_links(self.folder)
+            self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / ".lock"
         refuse_links(path)
         with file_lock(path):
@@ -119,9 +120,8 @@ class Store:
         read_record(payload, record.fixture_id)
         if problems := contradictions(record):
             raise InvalidRecord(*problems)
-        with os_errors("write", path), temporary_file(self._folder("records"), [payload]) as temporary:
-            refuse_links(path)
-            temporary.replace(path)
+        with os_errors("write", path), self._open("records") as folder, folder.temporary_file([payload]) as temporary:
+            folder.rename(temporary, path.name)
 
     def pin(self, payload: bytes | Iterable[bytes], suffix: str = "", *, expected: Sha256 | None = None) -> Pin:
         """Store bytes under their digest, read-only; equal bytes under an equal suffix are stored once.
@@ -131,22 +131,26 @@ class Store:
         """
         validate_suffix(suffix)
         chunks = [payload] if isinstance(payload, bytes) else payload
-        folder = self.folder / "fixtures"
-        with os_errors("write", folder), temporary_file(self._folder("fixtures"), chunks, _READ_ONLY) as temporary:
-            sha256 = _sha256(temporary)
+        with (
+            os_errors("write", self.folder / "fixtures"),
+            self._open("fixtures") as folder,
+            folder.temporary_file(chunks, _READ_ONLY) as temporary,
+        ):
+            sha256 = _sha256(folder, temporary)
             if expected not in (None, sha256):
                 raise UsageError(f"the bytes hash to {sha256}, not to {expected}: they are not what was pinned")
-            path = folder / f"{sha256}{suffix}"
-            refuse_links(path)
-            if path.exists():
-                if _sha256(path) != sha256:
+            name = f"{sha256}{suffix}"
+            try:
+                existing = _sha256(folder, name)
+            except FileNotFoundError:
+                folder.rename(temporary, name)
+            else:
+                if existing != sha256:
                     raise UsageError(
-                        f"{path} does not match the digest in its name: the pin was modified;"
+                        f"{folder.path / name} does not match the digest in its name: the pin was modified;"
                         " start with a new bundle folder"
                     )
-            else:
-                temporary.replace(path)
-        return Pin(sha256, f"fixtures/{path.name}")
+        return Pin(sha256, f"fixtures/{name}")
 
     def pinned_file(self, record: Record) -> Path | None:
         """Return the absolute path of the record's pin, whether it is there or not; None where nothing is pinned."""
@@ -156,11 +160,12 @@ class Store:
         refuse_links(self.folder, *(self.folder / part for part in Path(record.fixture_path).parents), path)
         return path.absolute()
 
-    def _folder(self, name: str) -> Path:
-        folder = self.folder / name
-        refuse_links(self.folder, folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+    @contextlib.contextmanager
+    def _open(self, name: str) -> Iterator[Folder]:
+        refuse_links(self.folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open_folder(self.folder) as folder, folder.subfolder(name) as subfolder:
+            yield subfolder
 
 
 def validate_suffix(suffix: str) -> str:
@@ -170,6 +175,6 @@ def validate_suffix(suffix: str) -> str:
     return suffix
 
 
-def _sha256(path: Path) -> Sha256:
-    with path.open("rb") as stream:
+def _sha256(folder: Folder, name: str) -> Sha256:
+    with folder.read(name) as stream:
         return hash_stream(stream).sha256

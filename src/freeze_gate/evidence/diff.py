@@ -7,6 +7,7 @@ from itertools import islice, zip_longest
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.digest import CHUNK
+from freeze_gate.validation.readers import BYTE_ORDER_MARK
 
 MAX_JSON_BYTES: Final = 1 << 20
 """Contents beyond this are not parsed: a parsed document takes some twenty times its size."""
@@ -16,7 +17,6 @@ _MAX_PARTS: Final = 10
 _MAX_COUNTED: Final = 10_000
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _ABSENT: Final = object()
 
 
@@ -96,7 +96,7 @@ def _changed_pointers(first: bytes, rerun: bytes) -> tuple[tuple[str, ...] | Non
 def _parse(payload: bytes) -> Any:
     if len(payload) > MAX_JSON_BYTES:
         raise ValueError("too large to parse")
-    return json.loads(payload.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"))
+    return json.loads(payload.removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
 
 
 def _changes(first: Any, rerun: Any) -> Iterator[str]:

@@ -21,6 +21,7 @@ from freeze_gate.evidence.record import (
 )
 from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import expiry_notice, is_too_long
+from freeze_gate.validation.readers import BYTE_ORDER_MARK
 from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.document_reader import InvalidDocument, recompute
 
@@ -50,7 +51,7 @@ def validate(path: Path, today: date) -> Iterator[Finding]:
             yield from _validate_bundle(path)
             return
         payload += stream.read(MAX_BYTES)
-    is_json = path.suffix not in (".yml", ".yaml") and payload.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    is_json = path.suffix not in (".yml", ".yaml") and payload.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
     if b'"freeze-gate/verdict/' in payload and is_json:
         yield from _validate_verdict(str(path), payload)
     elif b'"freeze-gate/policy/' in payload or not is_json:

@@ -13,6 +13,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exact (RFC 8259, section 6)."""
 
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
 CONTROL_CHARACTERS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters, the two Unicode line ends and lone surrogates: no text of ours may hold one."""
 

@@ -4,9 +4,7 @@ import json
 from math import isinf
 from typing import Any, Final, NoReturn
 
-from freeze_gate.validation.readers import InvalidValue, Problem, has_control_character
-
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+from freeze_gate.validation.readers import BYTE_ORDER_MARK, InvalidValue, Problem, has_control_character
 
 
 class InvalidJson(InvalidValue):
@@ -24,7 +22,7 @@ def read_json(payload: bytes, *, depth: int) -> Any:
     JSON.
     """
     try:
-        value = _DECODER.decode(payload.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"))
+        value = _DECODER.decode(payload.removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
     except InvalidJson:
         raise
     except UnicodeDecodeError:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 from yaml.events import AliasEvent, CollectionStartEvent
 
-from freeze_gate.validation.readers import join_path
+from freeze_gate.validation.readers import BYTE_ORDER_MARK, join_path
 
 DEPTH: Final = 8
 """How deep lists and mappings may stand inside each other: deeper than any file of ours, shallow enough to recurse."""
@@ -73,10 +73,11 @@ def read_yaml(payload: bytes) -> YamlDocument:
     is not a plain name, control characters, more than `DEPTH` levels or `NODES` nodes. All of it is named, unless the
     text cannot be read to its end: then only what stopped the reading.
     """
+    content = payload.removeprefix(BYTE_ORDER_MARK)
     try:
-        text = payload.decode("utf-8-sig")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        return _unreadable(_line_after(payload[: error.start].decode("utf-8-sig")), "is not UTF-8 from here")
+        return _unreadable(_line_after(content[: error.start].decode("utf-8")), "is not UTF-8 from here")
     if control := _UNPRINTABLE.search(text):
         line = _line_after(text[: control.start()])
         return _unreadable(line, "holds a control character; printable text is allowed")

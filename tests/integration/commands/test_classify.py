@@ -147,6 +147,18 @@ def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Terminal
     assert "frezes" in problems[1]
 
 
+def test_a_policy_that_is_no_utf8_leaves_the_verdict(desk: Terminal) -> None:
+    """Behind a byte-order mark and a letter beyond ASCII too: it is unusable, and no exception ends the command."""
+    file = desk.folder / "policy.yml"
+    file.write_bytes(b"\xef\xbb\xbf# \xc3\xa9\xff\n" + make_policy())
+    paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])
+
+    result = desk.run("classify", *paths, "--policy", file)
+
+    assert (result.code, "failure_class=harness_flake\n" in result.out) == (1, True)
+    assert "policy.yml:1: is not UTF-8 from here" in result.err
+
+
 def test_a_policy_that_cannot_be_read_is_named_as_it_was_given(desk: Terminal) -> None:
     """A path that does not exist was mistyped: a usage error that shows all of it."""
     paths = desk.zip("first", FLAKE[0]), desk.zip("rerun", FLAKE[1])

@@ -99,6 +99,10 @@ REFUSED = [
     ("lane upgrade is out", "# to be said", f"10: freezes[0].unfreeze_when: must be {ONE_LINE}"),
     (" 2026-11-20", "", f"8: freezes[0].added: {A_DAY}"),
     (" 12 ", "  ", "11: freezes[0].pull_request: must be a whole number of at least 1"),
+    # A field holds only what nobody sees: a zero-width space, Hangul fillers, a Braille blank, marks on nothing
+    ('"@octo-org/harness"', '"\\u200b"', f"6: freezes[0].owner: must be {ONE_LINE}"),
+    ("executor lane drops connections", "\u3164 \uffa0\u115f\u1160", f"7: freezes[0].reason: must be {ONE_LINE}"),
+    ("lane upgrade is out", "\u2800\u034f\ufe0f\u00ad", f"10: freezes[0].unfreeze_when: must be {ONE_LINE}"),
     # A value is not what it should be
     ("policy/1", "policy/2", "1: schema: must be freeze-gate/policy/1"),
     ("days: 30", "days: 91", "2: max_freeze_days: must be a whole number from 1 to 90"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, Final
@@ -32,6 +33,11 @@ MAX_POLICY_BYTES: Final = 256 * 1024
 
 LONGEST_RETENTION_DAYS: Final = 36_500
 
+_INVISIBLE: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159")
+"""Letters and symbols that show nothing: Hangul fillers, the Braille blank, hieroglyphic blanks, the null notehead."""
+
+_VISIBLE_LINE: Final = "words on one line, and not blank"
+_line: Final = text(_VISIBLE_LINE, r"[^\n]*")
 _MAX_PROBLEMS: Final = 100  # a garbled file can have thousands
 
 
@@ -120,7 +126,7 @@ def _overlap_problems(freezes: tuple[Freeze, ...]) -> Iterator[Problem]:
 
 
 def _freeze(today: date) -> Reader[Freeze]:
-    sentence = _scalar(_sentence, text("words on one line, and not blank", r"[^\S\n]*\S[^\n]*"))
+    sentence = _scalar(_sentence, _visible_line)
     fields: dict[str, Reader[Any]] = {
         "fixture_id": _scalar(_text, text("letters, digits, dots, underscores and hyphens, 128 at most", FIXTURE_ID)),
         "fixture_sha256": _scalar(_text, text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)),
@@ -189,6 +195,14 @@ def _truth(scalar: Scalar) -> bool | Scalar:
 
 def _text(scalar: Scalar) -> str:
     return "" if scalar.is_blank else scalar.text
+
+
+def _visible_line(value: Any) -> str:
+    """Read one line that shows something: what nobody can see names no owner, no reason and no condition."""
+    line = _line(value)
+    if any(unicodedata.category(character)[0] in "LNPS" and character not in _INVISIBLE for character in line):
+        return line
+    raise InvalidValue(Problem("", f"must be {_VISIBLE_LINE}"))
 
 
 def _sentence(scalar: Scalar) -> str:

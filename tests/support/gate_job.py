@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeze_gate import cli
+from freeze_gate.action.runner import TERMINATION_SIGNALS
 from freeze_gate.github.wait_budget import SYSTEM_CLOCK, Clock
 from freeze_gate.verdict.document_reader import recompute
 from tests.builders.bundle import Capture, make_bundle, make_capture
@@ -136,12 +137,13 @@ class Job:
     def gate(self, clock: Clock = SYSTEM_CLOCK, **inputs: str) -> GateResult:
         """Run the step in this process."""
         log = io.StringIO()
-        before = signal.getsignal(signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
         try:
             with redirect_stdout(log), redirect_stderr(log):
                 code = cli.main(["gate"], self.variables(**inputs), clock)
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         return self.outcome(code, log.getvalue())
 
     def start(self, environ: Mapping[str, str] | None = None, **inputs: str) -> "subprocess.Popen[str]":

@@ -26,13 +26,15 @@ def finish_without_verdict(runner: Runner, error: FreezeGateError, stderr: TextI
     return error.exit_code
 
 
-def sigterm_handler(runner: Runner, folder: Path) -> Callable[[int, object], None]:
+def termination_handler(runner: Runner, folder: Path) -> Callable[[int, object], None]:
     """Return a handler that removes `folder` and ends the process at once, because the container is killed soon.
 
     Other threads may wait for the network, so only `os._exit` ends the process. The text is made in advance: the
     signal may come in the middle of an import.
     """
-    summary = _no_verdict_summary("The step was ended from outside (SIGTERM) before there was a verdict.")
+    summary = _no_verdict_summary(
+        "The step was ended from outside before there was a verdict: the run was cancelled, or reached a time limit."
+    )
 
     def end(_number: int, _frame: object) -> None:
         try:

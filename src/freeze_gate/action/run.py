@@ -9,7 +9,7 @@ from freeze_gate.action.event import Event
 from freeze_gate.action.inputs import Inputs
 from freeze_gate.action.publish import Publisher
 from freeze_gate.action.pull_request import LabelTarget, find_label_target, is_from_fork, is_of_event
-from freeze_gate.action.runner import Runner, sigterm_deferred
+from freeze_gate.action.runner import Runner, termination_deferred
 from freeze_gate.artifacts.cache import ArtifactCache
 from freeze_gate.artifacts.collect import CollectedEvidence, Collector
 from freeze_gate.errors import FreezeGateError, NoVerdictError
@@ -113,7 +113,7 @@ class Gate(NamedTuple):
         """Write the verdict file, the summary, the outputs and the annotations. Raises `NoVerdictError`."""
         verdict_file = self.inputs.verdict_file
         try:
-            with sigterm_deferred():  # no unfinished file is left behind
+            with termination_deferred():  # no unfinished file is left behind
                 self.write_verdict(encode(case, result))
         except FreezeGateError as error:
             self.runner.annotate("warning", str(error))

@@ -3,10 +3,11 @@
 https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
 """
 
+import os
 import signal
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Final, TextIO
 
 from freeze_gate.errors import NoVerdictError
@@ -30,11 +31,17 @@ OUTPUTS: Final = {
 MAX_WARNINGS: Final = 9
 """The runner shows ten annotations of a kind and silently drops the rest; one place is kept for the verdict."""
 
+TERMINATION_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+"""What ends a step from outside: a cancelled run sends SIGINT first, and the container engine passes it on."""
+
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO would wait for a reader
+_NEW_FILE: Final = 0o666  # less the umask
+
 
 @contextmanager
-def sigterm_deferred() -> Iterator[None]:
-    """Block SIGTERM inside the `with` block; it arrives at its end."""
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+def termination_deferred() -> Iterator[None]:
+    """Block the termination signals inside the `with` block; they arrive at its end."""
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
     try:
         yield
     finally:
@@ -88,7 +95,7 @@ class Runner:
 
         Raises `NoVerdictError`.
         """
-        with sigterm_deferred():
+        with termination_deferred():
             self.append_summary(text)
             self.final_exit_code = exit_code
 
@@ -99,8 +106,7 @@ class Runner:
                 f"{variable} is not set, so there is no file to write to; run this as a step of a workflow"
             )
         try:
-            with Path(path).open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-                file.write(text)
+            _append(path, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise NoVerdictError(f"the file that {variable} names cannot be written: {error.strerror}") from None
 
@@ -108,3 +114,21 @@ class Runner:
         """Print. A log that nobody reads any more is no failure."""
         with suppress(OSError, ValueError):
             print(line, file=self._stdout, flush=True)
+
+
+def _append(path: str, payload: bytes) -> None:
+    """Append to an ordinary file, all or nothing: half a summary would leave its `true` without its verdict."""
+    descriptor = os.open(path, _APPEND, _NEW_FILE)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is no ordinary file")
+        rest = memoryview(payload)
+        try:
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        except OSError:
+            os.ftruncate(descriptor, status.st_size)
+            raise
+    finally:
+        os.close(descriptor)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from freeze_gate.action.fail_closed import describe_internal_error, finish_without_verdict, sigterm_handler
-from freeze_gate.action.runner import OUTPUTS, Runner, sigterm_deferred
+from freeze_gate.action.fail_closed import describe_internal_error, finish_without_verdict, termination_handler
+from freeze_gate.action.runner import OUTPUTS, TERMINATION_SIGNALS, Runner, termination_deferred
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 
@@ -28,21 +28,24 @@ def configure(parser: "ArgumentParser") -> None:
 def run(_args: object, context: CommandContext) -> int:
     """Run the action. The fail-closed outputs are written before anything that takes time, even an import.
 
-    SIGTERM is deferred until its handler is installed, and ignored once the exit code is known.
+    SIGINT and SIGTERM are deferred until their handler is installed, and ignored once the exit code is known.
     """
     runner, folder = Runner(context.environ, context.stdout), None
     try:
-        with sigterm_deferred():
+        with termination_deferred():
             runner.set_outputs(OUTPUTS)
             folder = _new_folder()
-            signal.signal(signal.SIGTERM, sigterm_handler(runner, folder))
+            handler = termination_handler(runner, folder)
+            for number in TERMINATION_SIGNALS:
+                signal.signal(number, handler)
         return _run_gate(runner, folder, context)
     except FreezeGateError as error:
         return finish_without_verdict(runner, error, context.stderr)
     except Exception as error:  # noqa: BLE001 - a bug must not end without the four lines
         return finish_without_verdict(runner, NoVerdictError(describe_internal_error(error)), context.stderr)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for number in TERMINATION_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from freeze_gate.action.runner import TERMINATION_SIGNALS
 from freeze_gate.evidence.record import encode_record
 from tests.builders.bundle import make_capture
 from tests.builders.pairs import CLASSES, FLAKE, GREEN, MISS
 from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
 from tests.standin import Fault
+from tests.support.file_size_limit import file_size_limit
 from tests.support.gate_job import Job
 
 EVIL = [
@@ -219,15 +221,23 @@ def test_the_workspace_cannot_be_imported(job: Job) -> None:
     assert outcome.code == 1
 
 
+@pytest.mark.parametrize("number", TERMINATION_SIGNALS)
 @pytest.mark.parametrize("pattern", ["/artifacts$", "/zip$", "/pulls/12$", "/contents/", "/labels$"])
-def test_sigterm_during_a_call_ends_at_once_with_four_lines(job: Job, pattern: str) -> None:
-    """Whatever the threads wait for: before the verdict closed lines and 3, after it the verdict and its code."""
+def test_a_step_that_is_ended_during_a_call_ends_at_once_with_four_lines(
+    job: Job, pattern: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    """SIGINT, which a cancelled run sends first, or SIGTERM; whatever the threads wait for.
+
+    Before the verdict: closed lines and 3; after it: the verdict and its code. Nothing stays behind.
+    """
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     job.pair(*FLAKE)
     job.github.fault(Fault("slow", pattern=pattern, seconds=20))
-    process = job.start(wait_seconds="120")
+    process = job.start({"TMPDIR": str(temporary)}, wait_seconds="120")
     wait_for(lambda: any(pattern.strip("$") in request.path for request in job.github.log))
 
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     began = time.monotonic()
     outcome = job.end(process)
 
@@ -240,10 +250,11 @@ def test_sigterm_during_a_call_ends_at_once_with_four_lines(job: Job, pattern: s
         assert outcome.code == 3
         assert "ended from outside" in outcome.text
     assert "Traceback" not in outcome.log
+    assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize("host", ["api", "blob"])
-def test_sigterm_while_an_answer_drips_or_a_retry_waits(job: Job, host: str) -> None:
+def test_a_step_that_is_ended_while_an_answer_drips_or_a_retry_waits(job: Job, host: str) -> None:
     """A body that comes byte by byte; a rate limit that is waited for."""
     job.pair(*FLAKE)
     if host == "blob":
@@ -263,8 +274,9 @@ def test_sigterm_while_an_answer_drips_or_a_retry_waits(job: Job, host: str) -> 
     assert outcome.code == 3
 
 
+@pytest.mark.parametrize("number", TERMINATION_SIGNALS)
 @pytest.mark.parametrize("seed", range(10))
-def test_sigterm_at_any_moment(job: Job, seed: int) -> None:
+def test_a_step_may_be_ended_at_any_moment(job: Job, seed: int, number: signal.Signals) -> None:
     """From the first output on: four lines exactly once, and the exit code that fits them."""
     name, (pair, _) = [*CLASSES.items(), ("green", (GREEN, ""))][seed % 5]
     job.pair(*pair)
@@ -272,7 +284,7 @@ def test_sigterm_at_any_moment(job: Job, seed: int) -> None:
     wait_for(lambda: (job.files / "output").exists() and (job.files / "output").stat().st_size > 0)
     time.sleep(random.Random(seed).random() * 0.5)  # noqa: S311 - a moment, no secret
 
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     outcome = job.end(process)
 
     assert "Traceback" not in outcome.log
@@ -282,6 +294,39 @@ def test_sigterm_at_any_moment(job: Job, seed: int) -> None:
     else:
         assert outcome.lines["failure_class"] == ("unclassified" if name == "green" else name)
         assert outcome.code == (0 if name == "green" else 1)
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"])
+def test_a_summary_or_output_file_that_is_a_fifo_is_no_verdict_at_once(job: Job, variable: str) -> None:
+    """Nobody reads it, and nobody is waited for."""
+    job.pair(*FLAKE)
+    os.mkfifo(job.environ[variable])
+
+    outcome = job.gate_apart()
+
+    assert outcome.code == 3
+    assert outcome.outputs.get("freeze-allowed", "false") == "false"
+    assert not job.pull.issue.labels
+    assert f"the file that {variable} names cannot be written" in outcome.log
+
+
+def test_a_summary_that_the_disk_has_no_room_for_leaves_no_true(job: Job) -> None:
+    """A flake of twelve pairs: the file is cut back to its old length before the closing lines are written."""
+    first, rerun = ([side.changed(fixture_id=f"s{number}") for number in range(12)] for side in FLAKE)
+    job.upload("first", *first)
+    job.upload("rerun", *rerun)
+    before = "What the step has written already.\n" * 2000
+    (job.files / "summary").write_text(before)
+
+    with file_size_limit(len(before) + 2000):
+        outcome = job.gate()
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 3
+    assert outcome.summary.startswith(f"{before}## Freeze Gate: no verdict\n")
+    assert "GITHUB_STEP_SUMMARY names cannot be written" in outcome.text
+    assert "true" not in outcome.summary
+    assert not job.pull.issue.labels
 
 
 def test_a_closed_log_changes_no_verdict(job: Job) -> None:

@@ -1,13 +1,15 @@
 """The runner's files and its log."""
 
 import io
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
-from freeze_gate.action.runner import MAX_WARNINGS, OUTPUTS, Runner, sigterm_deferred
+from freeze_gate.action.runner import MAX_WARNINGS, OUTPUTS, TERMINATION_SIGNALS, Runner, termination_deferred
 from freeze_gate.errors import NoVerdictError
+from tests.support.file_size_limit import file_size_limit
 from tests.support.gate_job import read_outputs
 
 
@@ -104,14 +106,43 @@ def test_a_log_that_nobody_reads_is_no_failure() -> None:
     Runner({}, log).log("anybody?")
 
 
-def test_a_signal_waits_until_what_must_not_be_parted_is_done() -> None:
-    """SIGTERM in the middle arrives behind it."""
+@pytest.mark.parametrize("number", TERMINATION_SIGNALS)
+def test_a_signal_waits_until_what_must_not_be_parted_is_done(number: signal.Signals) -> None:
+    """SIGINT or SIGTERM in the middle arrives behind it."""
     order: list[str] = []
-    before = signal.signal(signal.SIGTERM, lambda *_: order.append("signal"))
+    before = signal.signal(number, lambda *_: order.append("signal"))
     try:
-        with sigterm_deferred():
-            signal.raise_signal(signal.SIGTERM)
+        with termination_deferred():
+            signal.raise_signal(number)
             order.append("done")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(number, before)
     assert order == ["done", "signal"]
+
+
+@pytest.mark.parametrize("has_reader", [False, True], ids=["without a reader", "with a reader"])
+def test_a_fifo_is_refused_at_once(files: dict[str, str], has_reader: bool) -> None:
+    """Nobody is waited for, and nothing is written where no reader of the runner looks."""
+    path = files["GITHUB_STEP_SUMMARY"]
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if has_reader else None
+    try:
+        with pytest.raises(NoVerdictError, match="GITHUB_STEP_SUMMARY names cannot be written"):
+            Runner(files, io.StringIO()).append_summary("lines")
+        assert reader is None or os.read(reader, 1) == b""
+    finally:
+        if reader is not None:
+            os.close(reader)
+
+
+def test_what_cannot_be_written_whole_leaves_nothing(files: dict[str, str]) -> None:
+    """The disk is full after a part of it: the file has its old length again, and what fits is written after that."""
+    runner = Runner(files, io.StringIO())
+    runner.append_summary("before\n")
+
+    with file_size_limit(1000):
+        with pytest.raises(NoVerdictError, match="GITHUB_STEP_SUMMARY"):
+            runner.append_summary("freeze_allowed=true\n" + "x" * 1000)
+        runner.append_summary("freeze_allowed=false\n")
+
+    assert Path(files["GITHUB_STEP_SUMMARY"]).read_text() == "before\nfreeze_allowed=false\n"

@@ -4,5 +4,5 @@ from typing import Final
 
 VERSION: Final = "0.1.0"
 
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """Increased with every change to the decision table, to a check, or to their order. A verdict names its version."""

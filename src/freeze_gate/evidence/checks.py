@@ -186,6 +186,12 @@ def _oracle_unsealed(side: Side, context: CheckContext) -> str | None:
     return None if egress == "sealed" else f"the oracle ran {egress or 'with a seal that nobody recorded'}"
 
 
+def _oracle_unreported(side: Side, _context: CheckContext) -> str | None:
+    if not side.record or side.record.oracle.outcome != "unreported":
+        return None
+    return "the oracle started on the lane, and the lane never said how it ended"
+
+
 def _commit_unknown(side: Side, _context: CheckContext) -> str | None:
     run = side.record.run if side.record else Run()
     if run.checkout or run.event is None or run.event in EVENTS_OF_THE_TESTED_COMMIT:
@@ -241,6 +247,12 @@ FLAKE_CHECKS: Final = (
         _oracle_egress,
     ),
     Check("oracle-unsealed", "The policy requires a sealed oracle, and this one was not.", _oracle_unsealed),
+    Check(
+        "oracle-unreported",
+        "An oracle started on a lane, and its result never arrived.",
+        _oracle_unreported,
+        since=3,
+    ),
     Check("commit-unknown", "Nothing says which code this run tested.", _commit_unknown, since=2),
     Check("pin-partial", "Only a truncated sample was ever checked.", pair=_pin_partial),
     Check("earlier-fail", "Another attempt recorded a failed oracle on the same bytes.", pair=_earlier_fail),

@@ -28,8 +28,15 @@ MAX_RECORD_BYTES: Final = 64 * 1024
 
 FIXTURE_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 TRANSPORT_FAULTS: Final = ("timeout", "connection", "truncated", "length_check", "stream_error", "http_status")
-ORACLE_OUTCOMES: Final = ("passed", "failed", "crashed", "timed_out", "not_run")
-VERDICT_OF_OUTCOME: Final = {"passed": True, "failed": False, "crashed": False, "timed_out": False, "not_run": None}
+VERDICT_OF_OUTCOME: Final = {
+    "passed": True,
+    "failed": False,
+    "crashed": False,
+    "timed_out": False,
+    "not_run": None,
+    "unreported": None,
+}
+ORACLE_OUTCOMES: Final = tuple(VERDICT_OF_OUTCOME)
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429, *range(500, 600)})
 """The statuses that can be a fault of the harness. Any other one is an answer to the request."""
 
@@ -58,7 +65,10 @@ class Transport(NamedTuple):
 
 
 class Oracle(NamedTuple):
-    """How the oracle ended. None means unknown."""
+    """How the oracle ended. None means unknown.
+
+    `lane` names the other machine that ran it, or should have: the first word of its carrier, and its version.
+    """
 
     outcome: str | None = None
     exit_code: int | None = None
@@ -67,6 +77,7 @@ class Oracle(NamedTuple):
     egress_attempts: int | None = None
     runs: int | None = None
     seconds: float | None = None
+    lane: str | None = None
 
 
 class Run(NamedTuple):
@@ -143,6 +154,7 @@ _ORACLE: Final = ObjectReader(
         "egress_attempts": _count,
         "runs": _count,
         "seconds": nullable(seconds),
+        "lane": nullable(text()),
     },
     null_as_empty=True,
 )

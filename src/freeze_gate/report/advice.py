@@ -129,6 +129,10 @@ NEXT_STEPS: Final = {
         "Run the oracle with `freeze-gate oracle`, without `--allow-egress`, on a runner that allows network "
         "namespaces."
     ),
+    "oracle-unreported": (
+        "Read the end of the oracle's output in the log of that run. If the patch brought the lane down (memory, disk, "
+        f"processes), fix the patch. If the lane ended by itself, fix the lane, and {_RERUN}."
+    ),
     "commit-unknown": (
         "Run the capture inside the work tree that the job checked out, so that the record can name its commit. Under "
         "`issue_comment`, `pull_request_target` and `workflow_run`, check out the same commit in both runs: pass it "

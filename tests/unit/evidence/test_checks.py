@@ -79,6 +79,7 @@ def test_the_order_is_that_of_the_contract() -> None:
     assert [check.id for check in FLAKE_CHECKS] == [
         "oracle-egress",
         "oracle-unsealed",
+        "oracle-unreported",
         "commit-unknown",
         "pin-partial",
         "earlier-fail",
@@ -231,6 +232,16 @@ FLAKE: dict[str, tuple[Pair, CheckContext, list[tuple[str, str]]]] = {
         [("oracle-egress", RERUN)],
     ),
     "an open oracle": (Pair("a", UNSEALED["open"], B), OFFLINE, []),
+    "a result that a lane lost": (
+        Pair("a", changed(A, oracle_passed=None, oracle=Oracle("unreported", lane="ssh")), B),
+        OFFLINE,
+        [("oracle-unreported", FIRST)],
+    ),
+    "a lane that was not reached": (
+        Pair("a", changed(A, oracle_passed=None, oracle=Oracle("not_run", lane="ssh")), B),
+        OFFLINE,
+        [],
+    ),
     "an open oracle where a seal is required": (
         Pair("a", UNSEALED["open"], B),
         CheckContext(github_metadata=False, sealed_oracle=True),

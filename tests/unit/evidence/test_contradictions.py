@@ -41,6 +41,11 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "true of nothing": ({"fixture_sha256": None, "fixture_path": None}, "oracle_passed"),
     "a replay that made a call": ({"run": Run(replay_of="a" * 32)}, "run.replay_of"),
+    "a replay whose call worked, on a lane": (
+        {"oracle": Oracle("passed", lane="ssh"), "run": Run(replay_of="a" * 32)},
+        "run.replay_of",
+    ),
+    "unreported and false": ({"oracle_passed": False, "oracle": Oracle("unreported", lane="ssh")}, "oracle_passed"),
     "a replay whose call failed": (
         {"transport_ok": False, "transport": Transport(fault="timeout"), "run": Run(replay_of="a" * 32)},
         "run.replay_of",
@@ -60,6 +65,14 @@ def test_claims_that_cannot_both_be_true_are_named(facts: dict[str, Any], path: 
         {},
         {"transport_ok": None, "transport": Transport(400)},
         {"transport_ok": None, "run": Run(replay_of="a" * 32)},
+        {
+            "oracle_passed": None,
+            "oracle": Oracle("not_run", lane="ssh"),
+            "transport_ok": False,
+            "transport": Transport(fault="connection"),
+            "run": Run(replay_of="a" * 32),
+        },
+        {"oracle_passed": None, "oracle": Oracle("unreported", lane="ssh")},
         {"transport": Transport(bytes_received=10, bytes_declared=10)},
         {"transport": Transport(bytes_received=10)},
         {"transport": Transport(retry_count=3)},

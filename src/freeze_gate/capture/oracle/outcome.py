@@ -21,11 +21,12 @@ def from_exit_status(status: int | None) -> Oracle:
 def merge_run(record: Record, run: Oracle) -> Record:
     """Add one run to a record.
 
-    A run that did not pass stays; so does an input that was not the pin, and a run with the network on. Egress attempts
-    add up.
+    A run that did not pass stays, and one that was not reported gives way only to a fail; so does an input that was
+    not the pin, and a run with the network on. Egress attempts add up.
     """
-    before = record.oracle if record.oracle_passed is not None else Oracle(runs=record.oracle.runs)
-    decisive = before if record.oracle_passed is False else run
+    before = record.oracle if _has_started(record) else Oracle(runs=record.oracle.runs)
+    is_pass_after_loss = before.outcome == "unreported" and run.outcome == "passed"
+    decisive = before if record.oracle_passed is False or is_pass_after_loss else run
     had_other_input = before.fixture_sha256 not in (None, record.fixture_sha256)
     attempts = [count for count in (before.egress_attempts, run.egress_attempts) if count is not None]
     oracle = decisive._replace(
@@ -33,12 +34,17 @@ def merge_run(record: Record, run: Oracle) -> Record:
         egress="open" if before.egress == "open" else run.egress,
         egress_attempts=sum(attempts) if attempts else None,
         runs=(before.runs or 0) + 1,
+        lane=run.lane or record.oracle.lane,
     )
     return record._replace(oracle=oracle, oracle_passed=VERDICT_OF_OUTCOME[oracle.outcome or "crashed"])
 
 
-def mark_not_run(record: Record) -> Record:
-    """Record that the oracle could not be started. The result of an earlier run stays."""
-    if record.oracle_passed is not None:
+def mark_not_run(record: Record, lane: str | None = None) -> Record:
+    """Record that the oracle could not be started. An earlier run stays, with or without its result."""
+    if _has_started(record):
         return record
-    return record._replace(oracle=Oracle("not_run", runs=record.oracle.runs))
+    return record._replace(oracle=Oracle("not_run", runs=record.oracle.runs, lane=lane or record.oracle.lane))
+
+
+def _has_started(record: Record) -> bool:
+    return record.oracle_passed is not None or record.oracle.outcome == "unreported"

@@ -83,3 +83,31 @@ def test_a_run_that_could_not_start_changes_nothing(history: list[Oracle]) -> No
     for run in history:
         record = merge_run(record, run)
     assert mark_not_run(record) == record
+
+
+UNREPORTED = Oracle("unreported", fixture_sha256=PIN, egress="sealed", lane="ssh 0.1.0")
+
+
+@pytest.mark.parametrize(
+    ("history", "outcome"),
+    [
+        ([UNREPORTED, from_exit_status(0)], "unreported"),
+        ([from_exit_status(0), UNREPORTED], "unreported"),
+        ([UNREPORTED, from_exit_status(1)], "failed"),
+        ([from_exit_status(1), UNREPORTED], "failed"),
+    ],
+)
+def test_a_lost_result_is_worse_than_a_pass_and_better_than_a_fail(history: list[Oracle], outcome: str) -> None:
+    """A patch that takes its lane down gains nothing by a second run in the same job."""
+    record = FRESH
+    for run in history:
+        record = merge_run(record, run)
+    assert (record.oracle.outcome, record.oracle.runs, record.oracle.lane) == (outcome, 2, "ssh 0.1.0")
+    assert contradictions(record) == []
+    assert mark_not_run(record, "ssh") == record
+
+
+def test_a_lane_that_was_not_reached_stays_named() -> None:
+    """A replay's transport fault is only true beside the lane that it is about."""
+    record = mark_not_run(FRESH, "ssh")
+    assert mark_not_run(record).oracle.lane == merge_run(record, from_exit_status(0)).oracle.lane == "ssh"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from freeze_gate.capture.bundle.store import Pin
+from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record
 
@@ -20,11 +21,11 @@ def add_record_arguments(parser: ArgumentParser) -> None:
 
 
 @contextmanager
-def open_input(name: str, stdin: BinaryIO) -> Iterator[BinaryIO]:
+def open_input(name: str, context: CommandContext) -> Iterator[BinaryIO]:
     """Open a file for reading; `-` is standard input. Raises `UsageError` where it cannot be read."""
     try:
         if name == "-":
-            yield stdin
+            yield context.open_stdin()
         else:
             with Path(name).open("rb") as stream:
                 yield stream

@@ -2,11 +2,19 @@
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
 from freeze_gate.maintenance.validate import validate
 from freeze_gate.report.escape import escape_log
+
+EXAMPLE: Final = "freeze-gate check .github/freeze-gate.yml"
+EXIT_CODES: Final = {
+    "0": "no problem",
+    "1": "problems, each on a line",
+    "2": "a wrong argument",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

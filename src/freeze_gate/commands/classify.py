@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
@@ -20,6 +21,14 @@ from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
+
+EXAMPLE: Final = "freeze-gate classify first/ rerun.zip --policy .github/freeze-gate.yml"
+EXIT_CODES: Final = {
+    "0": "nothing to block: green pairs, pairs that a freeze mutes, or --fail-on never",
+    "1": "the verdict blocks",
+    "2": "a wrong argument",
+    "3": "the verdict could not be written",
+}
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 _CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
+EXAMPLE: Final = "env INPUT_FIRST-ARTIFACT=first INPUT_RERUN-ARTIFACT=rerun INPUT_GITHUB-TOKEN=… freeze-gate gate"
+EXIT_CODES: Final = {
+    "0": "nothing to block: green pairs, pairs that a freeze mutes, or fail-on: never",
+    "1": "the verdict blocks",
+    "2": "a wrong input",
+    "3": "no verdict could be reached or delivered",
+}
+
+
 def configure(parser: "ArgumentParser") -> None:
     """Declare no arguments: the inputs come from `INPUT_*` variables."""
     parser.description = "Classify the two runs of a job. This is the action: its inputs come from INPUT_* variables."

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from typing import Final
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.oracle.run import OracleSpec, run_oracle
@@ -11,13 +12,18 @@ from freeze_gate.evidence.record import Record
 
 _MAX_SECONDS = 31_622_400  # a year
 
+EXAMPLE: Final = "freeze-gate oracle --id sorted-patch --timeout 600 -- pytest tests/properties"
+EXIT_CODES: Final = {
+    "3": "it was not run",
+    "124": "the time limit",
+    "126": "the command cannot be executed",
+    "127": "the command is missing",
+    "128+n": "signal n ended it",
+    "other": "the command's own exit code; at least 1 if it changed the pin or the record",
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = (
-        "Example: freeze-gate oracle --id sorted-patch --timeout 600 -- pytest tests/properties."
-        " Exit code: the command's own; 124 at the time limit; 128+n if signal n ended it; 127 if it is missing, 126 if"
-        " it cannot be executed; 3 if it was not run; at least 1 if it changed the pin or the record."
-    )
     parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
     parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="kill the command after S seconds")

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from functools import partial
+from typing import Final
 
 from freeze_gate.capture.bundle.pin import pin_sample
 from freeze_gate.capture.bundle.store import Store, bundle_folder
@@ -11,13 +12,15 @@ from freeze_gate.commands._capture import add_record_arguments, format_pin, open
 from freeze_gate.evidence.digest import CHUNK
 from freeze_gate.evidence.record import Record
 
+EXAMPLE: Final = "freeze-gate pin --id sorted-patch --suffix .json answer.json"
+EXIT_CODES: Final = {
+    "0": "the bytes are pinned",
+    "2": "a wrong argument, a different pin, or an oracle has run on the id",
+    "3": "the bundle cannot be written",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
-    parser.epilog = (
-        "Example: freeze-gate pin --id sorted-patch --suffix .json answer.json."
-        " Exit code: 0 if the bytes are pinned; 2 for a wrong argument, a different pin, or an id that an oracle has"
-        " run on; 3 if the bundle cannot be written."
-    )
     add_record_arguments(parser)
     parser.add_argument("--suffix", default="", metavar="SUFFIX", help="end of the pinned file's name, such as .json")
     parser.add_argument(
@@ -30,7 +33,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     """Pin the bytes, and print their digest and path."""
     store = Store(bundle_folder(args.bundle, context.environ))
     begun = Record(args.id, None, None, None, None, run=current_run(context.environ, context.now()))
-    with open_input(args.file, context.stdin) as stream:
+    with open_input(args.file, context) as stream:
         pin = pin_sample(store, begun, iter(partial(stream.read, CHUNK), b""), args.suffix, replace=args.replace)
     context.stdout.write(format_pin(pin))
     return 0

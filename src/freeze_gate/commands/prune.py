@@ -4,6 +4,7 @@ import argparse
 import contextlib
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext
@@ -12,6 +13,13 @@ from freeze_gate.maintenance.prune import open_store
 from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy
 from freeze_gate.policy.freezes import Policy
 from freeze_gate.report.escape import escape_log
+
+EXAMPLE: Final = "freeze-gate prune fixtures-store --policy .github/freeze-gate.yml"
+EXIT_CODES: Final = {
+    "0": "listed, or removed with --yes",
+    "2": "a wrong argument, or a policy that cannot be used",
+    "3": "a file cannot be read or removed",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Final
 
 from freeze_gate.capture.bundle.replay import replay
 from freeze_gate.capture.bundle.store import Store, bundle_folder
@@ -9,13 +10,15 @@ from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
 from freeze_gate.commands._capture import add_record_arguments, format_pin
 
+EXAMPLE: Final = "freeze-gate replay first-bundle --id sorted-patch"
+EXIT_CODES: Final = {
+    "0": "the pin is copied",
+    "2": "a wrong argument, no usable record and pin of the id in the bundle, or the id has its own capture",
+    "3": "the bundle cannot be written",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
-    parser.epilog = (
-        "Example: freeze-gate replay first-bundle --id sorted-patch."
-        " Exit code: 0 if the pin is copied; 2 for a wrong argument, a bundle that holds no usable record and pin of"
-        " the id, or an id that has a capture of its own; 3 if the bundle cannot be written."
-    )
     parser.add_argument("source", metavar="BUNDLE", type=Path, help="the first run's bundle: a folder or a zip")
     add_record_arguments(parser)
 

@@ -3,6 +3,7 @@
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder, conflicting_sample, pin_of, validate_suffix
@@ -21,14 +22,16 @@ _FORBIDDEN_IN_URL = re.compile(r"[\x00-\x20\x7f]")
 _MAX_SECONDS = 31_622_400  # a year
 _MAX_RETRIES = 100
 
+EXAMPLE: Final = "freeze-gate sample --id sorted-patch --url https://api.example.com/v1/sample --data @request.json"
+EXIT_CODES: Final = {
+    "0": "the transport did its work and a sample is pinned",
+    "1": "it did not; the record says why",
+    "2": "a wrong argument, or the id already has a pin",
+    "3": "the bundle cannot be written",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
-    parser.epilog = (
-        "Example: freeze-gate sample --id sorted-patch --url https://api.example.com/v1/sample --data @request.json"
-        " --header-env 'Authorization=SAMPLER_TOKEN'."
-        " Exit code: 0 if the transport did its work and a sample is pinned; 1 if not, and the record says why;"
-        " 2 for a wrong argument, or an id that already has a pin; 3 if the bundle cannot be written."
-    )
     add_record_arguments(parser)
     parser.add_argument("--url", required=True, metavar="URL", help="any http or https endpoint")
     parser.add_argument("--method", default="POST", metavar="METHOD", help="the HTTP method (POST)")
@@ -138,7 +141,7 @@ def _read_body(data: str | None, context: CommandContext) -> bytes | None:
     if data is None or not data.startswith("@"):
         return None if data is None else data.encode("utf-8", "surrogateescape")
     try:
-        return context.stdin.read() if data == "@-" else Path(data[1:]).read_bytes()
+        return context.open_stdin().read() if data == "@-" else Path(data[1:]).read_bytes()
     except OSError as error:
         raise UsageError(f"--data: the file cannot be read: {error.strerror}") from None
 

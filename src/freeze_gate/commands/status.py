@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser, Namespace
+from typing import Final
 
 from freeze_gate.capture.bundle.status import read_status
 from freeze_gate.capture.bundle.store import Store, bundle_folder
@@ -9,14 +10,19 @@ from freeze_gate.commands import CommandContext
 from freeze_gate.commands._capture import add_record_arguments, format_transport
 from freeze_gate.report.escape import escape_log
 
+EXAMPLE: Final = "freeze-gate status --id sorted-patch"
+EXIT_CODES: Final = {
+    "0": "a complete sample is pinned",
+    "1": "none, or a truncated one, or no usable record",
+    "2": "a wrong argument",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
-    parser.epilog = (
-        "Prints record=usable, missing or unusable; fixture_sha256; pinned_whole and failure_explained, each true or"
-        " false. A transport fault, a failed oracle and a missing oracle result explain a failure."
-        " Example: freeze-gate status --id sorted-patch."
-        " Exit code: 0 if a complete sample is pinned; 1 if not (none, a truncated one, no usable record);"
-        " 2 for a wrong argument."
+    parser.description = (
+        "show what one record says: record=usable, missing or unusable; fixture_sha256;\n"
+        "pinned_whole and failure_explained, each true or false. A transport fault, a failed\n"
+        "oracle and a missing oracle result explain a failure"
     )
     add_record_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")

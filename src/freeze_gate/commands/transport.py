@@ -1,6 +1,7 @@
 """`freeze-gate transport`: record one more call, made by another HTTP client than the recorder."""
 
 from argparse import ArgumentParser, Namespace
+from typing import Final
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
@@ -13,13 +14,15 @@ from freeze_gate.commands._capture import add_record_arguments, format_transport
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import TRANSPORT_FAULTS, InvalidRecord
 
+EXAMPLE: Final = "freeze-gate transport --id sorted-patch --from-curl curl.json"
+EXIT_CODES: Final = {
+    "0": "the call is recorded, also a failed one",
+    "2": "a wrong argument, facts that contradict each other, or an oracle has run on the id",
+    "3": "the bundle cannot be written",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
-    parser.epilog = (
-        "Example: freeze-gate transport --id sorted-patch --from-curl curl.json."
-        " Exit code: 0 if the call is recorded, also a failed one; 2 for a wrong argument, facts that contradict each"
-        " other, or an id that an oracle has run on; 3 if the bundle cannot be written."
-    )
     add_record_arguments(parser)
     parser.add_argument("--from-curl", metavar="FILE", help="what curl -w '%%{json}' printed; - is standard input")
     parser.add_argument("--status-code", type=int, metavar="N", help="the last status; leave out if no answer came")
@@ -58,7 +61,7 @@ def _read_call(args: Namespace, context: CommandContext) -> Call:
     if args.from_curl is not None:
         if has_facts:
             raise UsageError("--from-curl cannot be combined with other facts")
-        with open_input(args.from_curl, context.stdin) as stream:
+        with open_input(args.from_curl, context) as stream:
             return parse_curl_report(stream.read(MAX_REPORT_BYTES))
     if not has_facts:
         raise UsageError("no fact about the call is given: give --from-curl, or at least --status-code or --fault")

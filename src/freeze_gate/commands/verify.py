@@ -19,6 +19,14 @@ from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompu
 _MAX_FINDINGS: Final = 20
 _ABSENT: Final = object()
 
+EXAMPLE: Final = "freeze-gate verify freeze-gate-verdict.json --bundle first.zip --bundle rerun.zip"
+EXIT_CODES: Final = {
+    "0": "consistent",
+    "1": "not consistent",
+    "2": "a wrong argument, or no verdict document",
+    "3": "the statement cannot be written",
+}
+
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("verdict", metavar="VERDICT", type=Path, help="a verdict document (freeze-gate/verdict/1)")

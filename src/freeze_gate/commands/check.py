@@ -6,6 +6,7 @@ from typing import Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.maintenance.validate import validate
 from freeze_gate.report.escape import escape_log
 
@@ -43,5 +44,5 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
                 print(escape_log(f"note: {finding.text}" if finding.is_note else finding.text), file=context.stdout)
         except OSError as error:
             raise UsageError(f"{escape_log(str(path))} cannot be read: {error.strerror}") from error
-    print(f"{problems} problems, {notes} notes", file=context.stderr)
+    print(f"{count(problems, 'problem')}, {count(notes, 'note')}", file=context.stderr)
     return 1 if problems else 0

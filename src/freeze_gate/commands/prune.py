@@ -9,6 +9,7 @@ from typing import Final
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.maintenance.prune import open_store
 from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy
 from freeze_gate.policy.freezes import Policy
@@ -41,7 +42,8 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
                 store.remove(pin)
             print(f"fixtures/{pin.name}", file=context.stdout)
     outcome = "removed" if args.yes else "to remove with --yes"
-    print(f"{len(pins)} pins, {sum(pin.size for pin in pins)} bytes, {outcome}", file=context.stderr)
+    size = sum(pin.size for pin in pins)
+    print(f"{count(len(pins), 'pin')}, {count(size, 'byte')}, {outcome}", file=context.stderr)
     return 0
 
 

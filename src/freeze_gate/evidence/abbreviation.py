@@ -1,7 +1,11 @@
-"""How a list of any length is shown to a person: its first items, then how many more there are."""
+"""How lists, numbers and names of any length are shown to a person."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
+
+from freeze_gate.validation.readers import CONTROL_CHARACTERS
+
+_MAX_NAME: Final = 128
 
 T = TypeVar("T")
 
@@ -14,3 +18,14 @@ def abbreviate(items: Sequence[T], limit: int = 20, show: Callable[[T], str] = s
     shown = [show(item) for item in items[:limit]]
     omitted = len(items) - limit
     return [*shown, f"and {omitted} more"] if omitted > 0 else shown
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 note`, `2 notes`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def printable_name(name: str) -> str:
+    """Make a file name fit to be shown, at most 128 characters long. A changed name is never a valid fixture id."""
+    plain = CONTROL_CHARACTERS.sub("?", name) or "?"
+    return plain if len(plain) <= _MAX_NAME else f"{plain[: _MAX_NAME - 1]}…"

@@ -5,15 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from freeze_gate.evidence.abbreviation import abbreviate
+from freeze_gate.evidence.abbreviation import abbreviate, printable_name
 from freeze_gate.evidence.archive import open_archive
 from freeze_gate.evidence.archive.base import Archive, ArchiveError, RecordBudget, archive_errors
 from freeze_gate.evidence.digest import ContentDigest, Sha256, hash_stream
 from freeze_gate.evidence.models import CheckFailure, Side, Source
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, Record, read_record
-from freeze_gate.validation.readers import CONTROL_CHARACTERS
 
-_MAX_ID: Final = 128
 _MAX_PROBLEMS: Final = 3
 _CACHE_ABOVE_BYTES: Final = 16 << 10
 """A smaller pin is hashed again rather than remembered: each of 50,000 records may have one."""
@@ -45,6 +43,8 @@ def read_source(path: Path, source: Source, budget: RecordBudget) -> SourceRecor
     try:
         with open_archive(path) as archive:
             budget.charge(archive)
+            ignored = sorted(archive.ignored_records)
+            source = source._replace(ignored_records=tuple(abbreviate(ignored, show=printable_name)))
             return collect_records(source, BundleReader(archive, source).sides())
     except ArchiveError as error:
         return SourceRecords(source._replace(fault=error.fault))
@@ -76,12 +76,6 @@ def record_files(archive: Archive) -> Iterator[RecordFile]:
         yield RecordFile(member, root, name.removesuffix(".json"))
 
 
-def printable_id(stem: str) -> str:
-    """Make a file name fit to be shown as a fixture id. A changed name is never a valid fixture id."""
-    plain = CONTROL_CHARACTERS.sub("?", stem) or "?"
-    return plain if len(plain) <= _MAX_ID else f"{plain[: _MAX_ID - 1]}…"
-
-
 class BundleReader:
     """Reads the records of one archive. A pin that several records share is hashed once, unless it is small."""
 
@@ -93,7 +87,7 @@ class BundleReader:
     def sides(self) -> Iterator[tuple[str, Side]]:
         """Read every record with its pin, each with its fixture id. A problem of a record is part of its side."""
         for file in record_files(self._archive):
-            yield printable_id(file.stem), self._read_side(file)
+            yield printable_name(file.stem), self._read_side(file)
 
     def _read_side(self, file: RecordFile) -> Side:
         record = record_sha256 = pin = failure = None

@@ -15,6 +15,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.contradictions import contradictions
 from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.evidence.record import Run
@@ -176,7 +177,7 @@ def _commit_mismatch(pair: Pair, _context: CheckContext) -> str | None:
 
 def _oracle_egress(side: Side, _context: CheckContext) -> str | None:
     attempts = side.record and side.record.oracle.egress_attempts
-    return f"the oracle tried to reach the network {attempts} times" if attempts else None
+    return f"the oracle tried to reach the network {count(attempts, 'time')}" if attempts else None
 
 
 def _oracle_unsealed(side: Side, context: CheckContext) -> str | None:

@@ -41,6 +41,7 @@ class Source(NamedTuple):
     - `attempt`: the run attempt that made the artifact, by its name or its time window.
     - `newest_attempt`: the number of the run's latest attempt.
     - `fault`: why nothing could be read.
+    - `ignored_records`: names of files beside the records that a file system of macOS adds and that are none.
 
     None means unknown.
     """
@@ -52,6 +53,7 @@ class Source(NamedTuple):
     attempt: int | None = None
     newest_attempt: int | None = None
     fault: CheckFailure | None = None
+    ignored_records: tuple[str, ...] = ()
 
 
 class Side(NamedTuple):

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
+from freeze_gate.evidence.archive.base import is_record
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, InvalidRecord, read_record
 from freeze_gate.policy.freezes import Policy
 
@@ -88,7 +89,7 @@ class PrunableStore:
         try:
             for folder, folders, files, descriptor in os.fwalk(".", onerror=_raise, dir_fd=self._root):
                 if PurePath(folder).name == "records":
-                    yield from ((folder[2:], name, descriptor) for name in files if name.endswith(".json"))
+                    yield from ((folder[2:], name, descriptor) for name in files if is_record(f"records/{name}"))
                 if "records" in folders:  # may be a link, which os.fwalk lists but does not enter: refuse it
                     os.close(os.open("records", _FOLDER, dir_fd=descriptor))
         except OSError as error:

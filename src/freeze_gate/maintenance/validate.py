@@ -109,6 +109,8 @@ def _validate_members(path: Path, tree: Archive, prefix: str) -> Iterator[Findin
     files = list(record_files(tree))
     if not files:
         yield Finding(f"{path}: record-missing: no folder records with <fixture_id>.json files was found")
+    for name in sorted(tree.ignored_records):
+        yield Finding(f"{prefix}{name}: is a file of macOS (AppleDouble) and no record; left out", is_note=True)
     sides = list(BundleReader(tree, Source(path.name)).sides())
     for file, (_, side) in zip(files, sides, strict=True):
         yield from _validate_member(tree, file, side, prefix)

@@ -8,7 +8,7 @@ from freeze_gate.evidence.models import Artifact
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import escape_line
 from freeze_gate.report.published import PublishReport
-from freeze_gate.verdict.models import Result
+from freeze_gate.verdict.models import Case, Result
 from freeze_gate.verdict.table import FailureClass
 
 MISSING: Final = "missing"
@@ -68,6 +68,15 @@ def build_annotation(result: Result, fail_on: str) -> tuple[str, str]:
     if result.freeze_active:
         return "notice", f"{message}; muted by a freeze"
     return ("warning" if fail_on == "never" else "error"), message
+
+
+def describe_ignored_records(case: Case) -> Iterator[str]:
+    """Return a sentence for each source that holds files of macOS beside its records. It may quote untrusted text."""
+    sources = dict.fromkeys(side.source for pair in case.pairs for side in (pair.first, pair.rerun))
+    for source in sources:
+        if source.ignored_records:
+            names = ", ".join(source.ignored_records)
+            yield f"Left out of {source.label}: {names}. macOS adds such files (AppleDouble); they are no records."
 
 
 def describe_unopened(artifacts: Sequence[Artifact]) -> tuple[str, ...]:

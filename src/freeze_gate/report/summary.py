@@ -11,7 +11,13 @@ from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_block, code_span, escape_markdown
 from freeze_gate.report.freezes import render_freezes
 from freeze_gate.report.markdown import format_list, format_table, join_within_budget
-from freeze_gate.report.outputs import FAIL_CLOSED_LINES, MISSING, format_bool, format_four_lines
+from freeze_gate.report.outputs import (
+    FAIL_CLOSED_LINES,
+    MISSING,
+    describe_ignored_records,
+    format_bool,
+    format_four_lines,
+)
 from freeze_gate.verdict.models import Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass
 
@@ -131,6 +137,8 @@ def _other_attempt(other: OtherAttempt, context: ReportContext) -> str:
 
 
 def _caveats(case: Case, result: Result) -> Iterator[str]:
+    for note in describe_ignored_records(case):
+        yield f"{escape_markdown(note, 1000)}\n"
     if case.from_fork:
         yield "The evidence came from a fork: another repository's code wrote it, so no ticket is opened or updated.\n"
     if len(case.pairs) > 1 and not case.expected:

@@ -1,6 +1,6 @@
 """A long list is cut for the reader, and says how many items it leaves out."""
 
-from freeze_gate.evidence.abbreviation import abbreviate
+from freeze_gate.evidence.abbreviation import abbreviate, count
 
 
 def test_short_list_is_whole() -> None:
@@ -18,3 +18,8 @@ def test_long_list_counts_the_rest() -> None:
 
     assert abbreviate([1, 2, 3, 4], limit=2, show=show) == ["<1>", "<2>", "and 2 more"]
     assert rendered == [1, 2]
+
+
+def test_a_number_agrees_with_its_noun() -> None:
+    """One note, and any other number of notes."""
+    assert [count(number, "note") for number in (0, 1, 2)] == ["0 notes", "1 note", "2 notes"]

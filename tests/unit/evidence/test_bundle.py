@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from freeze_gate.evidence.archive import RecordBudget, open_archive
-from freeze_gate.evidence.bundle import BundleReader, collect_records, printable_id, read_source
+from freeze_gate.evidence.bundle import BundleReader, collect_records, printable_name, read_source
 from freeze_gate.evidence.digest import ContentDigest, Sha256
 from freeze_gate.evidence.models import CheckFailure, Side, Source
 from freeze_gate.evidence.record import FIXTURE_ID, Record
@@ -131,7 +131,30 @@ def test_a_file_that_is_named_like_no_id_is_nobodys_record(tmp_path: Path, stem:
     assert side.fault.check == "record-invalid"
     assert name.isprintable()
     assert 0 < len(name) <= 128
-    assert not __import__("re").fullmatch(FIXTURE_ID, printable_id(stem))
+    assert not __import__("re").fullmatch(FIXTURE_ID, printable_name(stem))
+
+
+def test_files_of_macos_are_left_out_and_named(store) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """Beside a record, and in the folder that macOS adds to a zip; the list of their names is short."""
+    path = store(
+        {
+            **make_files(make_mapping()),
+            "__MACOSX/records/._sorted-patch.json": b"\0\5\x16\7",
+            **{f"records/._{number}\n.json": b"" for number in range(30)},
+        }
+    )
+    records = read_source(path, SOURCE, RecordBudget())
+    assert list(records.sides) == ["sorted-patch"]
+    names = records.source.ignored_records
+    assert (names[0], names[-1], len(names)) == ("__MACOSX/records/._sorted-patch.json", "and 11 more", 21)
+    assert "".join(names).isprintable()
+
+
+def test_a_bundle_of_files_of_macos_alone_has_no_record(store) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """What is left out stands for nothing."""
+    fault = read_source(store({"records/._a.json": b""}), SOURCE, RecordBudget()).source.fault
+    assert fault
+    assert fault.check == "record-missing"
 
 
 def test_a_member_that_cannot_be_read_is_the_fault_of_what_needs_it(tmp_path: Path) -> None:

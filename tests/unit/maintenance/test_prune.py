@@ -80,7 +80,7 @@ def test_without_yes_it_only_lists(place: StoreFolder, flags: tuple[str, ...]) -
     """The list is on stdout, what it means on stderr, and nothing is changed."""
     old = place.pin(b"old")
     before = place.names()
-    assert place.prune(*flags) == CommandResult(0, [old], "1 pins, 3 bytes, to remove with --yes\n")
+    assert place.prune(*flags) == CommandResult(0, [old], "1 pin, 3 bytes, to remove with --yes\n")
     assert place.names() == before
 
 
@@ -130,6 +130,13 @@ def test_a_record_that_cannot_be_read_stops_everything(place: StoreFolder, paylo
     with pytest.raises(UsageError, match=r"nothing is removed .* fix or remove records/an-id\.json \(.+\)"):
         place.prune("--yes")
     assert place.names() == before
+
+
+def test_a_file_of_macos_beside_the_records_stops_nothing(place: StoreFolder) -> None:
+    """`._NAME.json` (AppleDouble) is no record, so it refers to no pin."""
+    old = place.pin(b"old")
+    place.record(place.pin(b"other")).with_name("._an-id.json").write_bytes(b"\0\5\x16\7")
+    assert place.prune("--yes").listed == [old]
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "fifo"])

@@ -102,7 +102,7 @@ def test_every_problem_of_a_record_is_named_with_its_address() -> None:
     ):
         ended = run(path)
         assert ended.lines == [f"{'note: ' * (not number)}{place}: {line}" for number, line in enumerate(lines)]
-        assert (ended.code, ended.words) == (1, "4 problems, 1 notes\n")
+        assert (ended.code, ended.words) == (1, "4 problems, 1 note\n")
 
 
 @pytest.mark.parametrize(
@@ -222,6 +222,34 @@ def test_dots_in_front_of_names_are_noted() -> None:
     Path("c/fixtures/.x").mkdir()
     Path("c/fixtures/.x/pin").write_bytes(b"a\r\nb")
     assert run("c").lines == [f"note: c/fixtures/.x/pin: {DOT}"]
+
+
+def test_files_of_macos_beside_the_records_are_noted() -> None:
+    """`._NAME.json` (AppleDouble) is no record, so it makes no bundle invalid."""
+    bundle()
+    Path("b/records/._an-id.json").write_bytes(b"\0\5\x16\7\0\2\0\0Mac OS X")
+    result = run("b")
+    assert result.lines == [
+        "note: b/records/._an-id.json: is a file of macOS (AppleDouble) and no record; left out",
+    ]
+    assert (result.code, result.words) == (0, "0 problems, 1 note\n")
+
+
+@pytest.mark.parametrize("path", ["b", "."])
+def test_a_link_in_a_bundle_is_named(path: str) -> None:
+    """With its path, so that somebody who checks a whole checkout finds it."""
+    bundle()
+    Path("b/records/other.json").symlink_to("an-id.json")
+    place = "records/other.json" if path == "b" else "b/records/other.json"
+    assert run(path).lines == [f"{path}: archive-invalid: it holds a link or a special file: {place}"]
+
+
+def test_names_that_are_equal_but_for_case_are_named() -> None:
+    """Some file systems have room for one of them."""
+    bundle()
+    Path("b/records/an-id.JSON").write_bytes(b"{}")
+    (line,) = run("b").lines
+    assert line.startswith("b: archive-invalid: it holds names that are equal but for case: records/")
 
 
 def test_a_path_that_is_not_there_is_a_usage_error() -> None:

@@ -50,6 +50,15 @@ def test_the_lines_come_first_and_why_next_and_the_two_runs_follow(given_pair: P
     assert places == sorted(places)
 
 
+def test_files_of_macos_that_were_left_out_are_named() -> None:
+    """Once for each artifact that holds them, with their names escaped."""
+    source = FLAKE.first.source._replace(ignored_records=("records/._a`b.json",))
+    first = FLAKE.first._replace(source=source)
+    page = said(make_case(FLAKE._replace(first=first), FLAKE._replace(fixture_id="b", first=first)))
+    assert page.count("macOS adds such files") == 1
+    assert "Left out of freeze-gate-1: records/._a`b.json." in plain_words(page)
+
+
 def test_beside_a_true_stands_what_it_is() -> None:
     """It only asks, it stays red, it says nothing about other jobs; and the label starts nothing."""
     words = plain_words(said(make_case(FLAKE)))

@@ -29,7 +29,10 @@ RICH = make_case(
         first=make_side(1, fixture_id="zz", oracle=False), rerun=make_side(2, fixture_id="zz", oracle=False)
     ),
     Pair("a", Side(Source("x", fault=CheckFailure("archive-invalid", "it is no zip"))), make_side(2, fixture_id="a")),
-    other_attempts=(OtherAttempt("sorted-patch", make_side(3)), OtherAttempt(None, Side(Source("y")))),
+    other_attempts=(
+        OtherAttempt("sorted-patch", make_side(3)),
+        OtherAttempt(None, Side(Source("y", ignored_records=("records/._a.json",)))),
+    ),
     expected=("a*",),
     policy=PolicyReading("read", Policy(freezes=(FREEZE, FREEZE._replace(pull_request=3))), "b" * 40),
 )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final, Protocol
 from zipfile import BadZipFile
 
+from freeze_gate.evidence.abbreviation import printable_name
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.models import CheckFailure
 
@@ -33,6 +34,9 @@ class Archive(Protocol):
 
     records: list[str]
     """The names of the records."""
+
+    ignored_records: list[str]
+    """The names of the AppleDouble files beside the records."""
 
     record_bytes: int
     """The size of all records together, as the archive declares it."""
@@ -77,8 +81,20 @@ def normalize_member_name(name: str) -> str:
 
 
 def is_record(name: str) -> bool:
-    """Whether a member is a record: a `*.json` directly in a `records/` folder, at any depth."""
+    """Whether a member is a record: a `*.json` directly in a `records/` folder, at any depth.
+
+    `._NAME.json` is none: macOS stores the attributes of `NAME.json` there on a file system that has none
+    (AppleDouble, RFC 1740), and no fixture id begins with a dot.
+    """
+    return _is_in_records(name) and not _is_apple_double(name)
+
+
+def _is_in_records(name: str) -> bool:
     return name.endswith(".json") and f"/{name}".rsplit("/", 2)[-2] == "records"
+
+
+def _is_apple_double(name: str) -> bool:
+    return name.rpartition("/")[2].startswith("._")
 
 
 def check_member_count(count: int) -> None:
@@ -87,19 +103,37 @@ def check_member_count(count: int) -> None:
         raise ArchiveError("archive-limits", f"it holds over {LIMITS.members} members")
 
 
-class ArchiveSize:
-    """The declared sizes of an archive's members, in bytes. `records` has the names of the records."""
+class MemberTable:
+    """What an archive's members are: their names, and their declared sizes in bytes."""
 
     def __init__(self) -> None:
         self.records: list[str] = []
+        self.ignored_records: list[str] = []
         self.record_bytes = 0
+        self._spellings: dict[str, str] = {}
         self._largest = self._total = 0
 
-    def add(self, name: str, size: int) -> None:
-        """Add a member."""
+    def add_name(self, name: str) -> None:
+        """Add the name of a file or a folder. Raises `ArchiveError` if it differs from another in case alone.
+
+        Such names are one file on some file systems, and `Records/` is a folder that nothing reads.
+        """
+        path = name.removesuffix("/")
+        for spelling in (path, path.rpartition("/")[0]):
+            other = self._spellings.setdefault(spelling.casefold(), spelling)
+            if other != spelling:
+                names = f"{printable_name(other)} and {printable_name(spelling)}"
+                raise invalid_archive(f"names that are equal but for case: {names}")
+
+    def add_file(self, name: str, size: int) -> None:
+        """Add the size of a file."""
         self._largest = max(self._largest, size)
         self._total += size
-        if is_record(name):
+        if not _is_in_records(name):
+            return
+        if _is_apple_double(name):
+            self.ignored_records.append(name)
+        else:
             self.records.append(name)
             self.record_bytes += size
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from freeze_gate.evidence.archive.base import ArchiveSize, check_member_count, invalid_archive
+from freeze_gate.evidence.abbreviation import printable_name
+from freeze_gate.evidence.archive.base import ArchiveError, MemberTable, check_member_count, invalid_archive
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """The file may have been replaced since it was listed: follow no link and wait for no FIFO."""
@@ -18,17 +19,19 @@ class DirectoryArchive:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._names: set[str] = set()
-        size = ArchiveSize()
+        table = MemberTable()
         for count, (name, status) in enumerate(_walk(root), 1):
             check_member_count(count)
+            table.add_name(name)
             if stat.S_ISREG(status.st_mode):
                 self._names.add(name)
-                size.add(name, status.st_size)
+                table.add_file(name, status.st_size)
             elif not stat.S_ISDIR(status.st_mode):
-                raise invalid_archive("a link or a special file")
-        size.check()
-        self.records = size.records
-        self.record_bytes = size.record_bytes
+                raise _special_file(name)
+        table.check()
+        self.records = table.records
+        self.ignored_records = table.ignored_records
+        self.record_bytes = table.record_bytes
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of all files."""
@@ -41,8 +44,12 @@ class DirectoryArchive:
         stream = os.fdopen(os.open(self._root / name, _READ), "rb")
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()
-            raise invalid_archive("a link or a special file")
+            raise _special_file(name)
         return stream
+
+
+def _special_file(name: str) -> ArchiveError:
+    return invalid_archive(f"a link or a special file: {printable_name(name)}")
 
 
 def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:

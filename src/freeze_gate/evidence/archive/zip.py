@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from typing import IO, BinaryIO, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from freeze_gate.evidence.abbreviation import printable_name
 from freeze_gate.evidence.archive.base import (
     ArchiveError,
-    ArchiveSize,
+    MemberTable,
     check_member_count,
     invalid_archive,
     normalize_member_name,
@@ -47,18 +48,20 @@ class ZipArchive:
         if len(self._zip.infolist()) != count:
             raise invalid_archive("a table of contents that is not as long as it says")
         self._members: dict[str, ZipInfo] = {}
-        size = ArchiveSize()
+        table = MemberTable()
         for member in self._zip.infolist():
             name = normalize_member_name(member.orig_filename)
             _reject_unsupported(name, member)
             if name in self._members:
-                raise invalid_archive("two members of one name")
+                raise invalid_archive(f"two members of one name: {printable_name(name)}")
+            table.add_name(name)
             if not _is_folder(name):
                 self._members[name] = member
-                size.add(name, member.file_size)
-        size.check(stream.seek(0, io.SEEK_END))
-        self.records = size.records
-        self.record_bytes = size.record_bytes
+                table.add_file(name, member.file_size)
+        table.check(stream.seek(0, io.SEEK_END))
+        self.records = table.records
+        self.ignored_records = table.ignored_records
+        self.record_bytes = table.record_bytes
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of all files."""
@@ -129,7 +132,7 @@ def _reject_unsupported(name: str, member: ZipInfo) -> None:
     """Refuse what no uploader writes. Raises `ArchiveError`."""
     kind = stat.S_IFDIR if _is_folder(name) else stat.S_IFREG
     if stat.S_IFMT(member.external_attr >> 16) not in (0, kind):
-        raise invalid_archive("a link or a special file")
+        raise invalid_archive(f"a link or a special file: {printable_name(name)}")
     if member.flag_bits & ~_KNOWN_FLAGS:
         raise invalid_archive("an encrypted member, or one of a kind that nothing writes")
     if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):

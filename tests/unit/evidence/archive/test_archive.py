@@ -10,6 +10,7 @@ import pytest
 from freeze_gate.evidence.archive import ArchiveError, base, open_archive
 from freeze_gate.evidence.archive.base import archive_errors, is_record
 from freeze_gate.evidence.models import CheckFailure
+from tests.builders.bundle import write_files
 from tests.builders.zip import Member, craft
 
 
@@ -69,7 +70,7 @@ def test_a_link_or_special_file_makes_a_folder_unreadable(folder: Path, kind: st
         listener.close()
     else:
         odd.symlink_to({"link to a file": "a.json", "link to a folder": "/etc", "link to itself": "b.json"}[kind])
-    assert refused(folder) == CheckFailure("archive-invalid", "it holds a link or a special file")
+    assert refused(folder) == CheckFailure("archive-invalid", "it holds a link or a special file: records/b.json")
 
 
 def test_a_folder_given_by_a_link_is_read(folder: Path, tmp_path: Path) -> None:
@@ -125,6 +126,33 @@ def test_a_folder_is_limited_as_a_zip_is(folder: Path) -> None:
     assert refused(folder) == CheckFailure("archive-limits", "it holds a member of over 4 GiB")
 
 
+@pytest.mark.parametrize("other", ["Records/s.json", "records/s.JSON", "records/S.json", "Records/t.json"])
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_names_that_are_equal_but_for_case_make_an_archive_invalid(tmp_path: Path, kind: str, other: str) -> None:
+    """One of the two would be neither read nor named: the message names both, also if only their folders differ."""
+    names = ("records/s.json", other)
+    if kind == "zip":
+        path = tmp_path / "b.zip"
+        path.write_bytes(craft(*(Member(name, b"{}") for name in names)))
+    else:
+        path = write_files(tmp_path / "b", dict.fromkeys(names, b"{}"))
+    fault = refused(path)
+    prefix, spellings = fault.detail.split(": ")
+    assert (fault.check, prefix) == ("archive-invalid", "it holds names that are equal but for case")
+    first, second = spellings.split(" and ")
+    assert all(name.startswith((first, second)) for name in names)
+    assert first != second
+    assert first.lower() == second.lower()
+
+
+def test_folders_of_one_spelling_are_no_clash(tmp_path: Path) -> None:
+    """Whether a zip names its folders or not, and in which order."""
+    path = tmp_path / "b.zip"
+    path.write_bytes(craft(Member("b/Records/", attributes=0), Member("b/Records/s.json"), Member("b/", attributes=0)))
+    with open_archive(path) as archive:
+        assert list(archive) == ["b/Records/s.json"]
+
+
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [
@@ -137,6 +165,9 @@ def test_a_folder_is_limited_as_a_zip_is(folder: Path) -> None:
         ("Records/a.json", False),
         ("records/a.JSON", False),
         ("records/a.json.tmp", False),
+        ("records/._a.json", False),
+        ("__MACOSX/records/._a.json", False),
+        ("._x/records/a.json", True),
         ("records", False),
     ],
 )

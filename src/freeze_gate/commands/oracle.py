@@ -2,10 +2,14 @@
 
 import argparse
 import math
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from freeze_gate.capture.bundle.store import Store, bundle_folder
-from freeze_gate.capture.oracle.run import OracleSpec, run_oracle
+from freeze_gate.capture.oracle.local import Workspace, prepare_local
+from freeze_gate.capture.oracle.process import OracleSpec
+from freeze_gate.capture.oracle.run import run_oracle
 from freeze_gate.capture.oracle.sandbox.launcher import WITHOUT_SEAL, available_methods
 from freeze_gate.commands import CommandContext
 from freeze_gate.evidence.record import Record
@@ -40,8 +44,10 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
     """Run the oracle, print its result on stderr, and return its exit code."""
     store = Store(bundle_folder(args.bundle, context.environ))
     methods = [WITHOUT_SEAL] if args.allow_egress else available_methods(context.environ)
-    spec = OracleSpec(args.id, args.oracle_command, args.timeout, methods)
-    finished = run_oracle(store, spec, context.environ, context.now())
+    spec = OracleSpec(args.id, args.oracle_command, args.timeout)
+    workspace = Workspace(Path.cwd(), store.folder, methods, context.environ)
+    prepare = partial(prepare_local, workspace)
+    finished = run_oracle(store, spec, prepare, context.environ, context.now())
     print(f"freeze-gate oracle: {_describe(finished.record)}", file=context.stderr)
     for remark in finished.remarks:
         print(f"freeze-gate oracle: {args.id}: {remark}", file=context.stderr)

@@ -46,5 +46,27 @@ def mark_not_run(record: Record, lane: str | None = None) -> Record:
     return record._replace(oracle=Oracle("not_run", runs=record.oracle.runs, lane=lane or record.oracle.lane))
 
 
+def add_lane_retries(record: Record, retries: int) -> Record:
+    """Count the attempts to reach a lane that worked in the end. Its success says nothing about other calls."""
+    if not retries:
+        return record
+    transport = record.transport
+    is_unknown = transport.retry_count is None and transport.timed_out is not None
+    count = None if is_unknown else (transport.retry_count or 0) + retries
+    return record._replace(transport=transport._replace(retry_count=count))
+
+
+def add_lane_fault(record: Record, fault: str, retries: int = 0) -> Record:
+    """Record a failed call: a lane that was not reached, or that lost a result. What is pinned stays as it is."""
+    from freeze_gate.capture.transport.merge import Call, merge_calls  # imported only where something failed
+    from freeze_gate.capture.transport.observer import TransportOutcome
+
+    call = Call(TransportOutcome(ok=False, fault=fault, timed_out=fault == "timeout"), retries)
+    ok, transport = merge_calls(record, [call])
+    before = record.transport
+    transport = transport._replace(pin_complete=before.pin_complete, checks=before.checks)
+    return record._replace(transport_ok=ok, transport=transport)
+
+
 def _has_started(record: Record) -> bool:
     return record.oracle_passed is not None or record.oracle.outcome == "unreported"

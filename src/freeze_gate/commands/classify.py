@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from freeze_gate.commands import CommandContext
-from freeze_gate.errors import UsageError
+from freeze_gate.commands._file import read_file
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
 from freeze_gate.evidence.models import CheckFailure, Source
@@ -99,12 +99,9 @@ def _read_records(path: Path, budget: RecordBudget, *, is_same: bool) -> SourceR
 
 
 def _read_policy_file(path: Path, case: Case) -> PolicyReading:
-    from freeze_gate.policy.file import read_policy  # YAML is needed only if there are a policy and a flake
+    from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy  # YAML is needed only if there is a policy
 
-    try:
-        return read_policy(path.read_bytes(), escape_log(path.name), case.today)
-    except OSError as error:
-        raise UsageError(f"--policy {str(path)!r} cannot be read: {error.strerror}") from None
+    return read_policy(read_file(path, MAX_POLICY_BYTES, "--policy"), escape_log(path.name), case.today)
 
 
 def _explanation(case: Case, result: Result) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._file import read_file
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.abbreviation import count
 from freeze_gate.maintenance.prune import open_store
@@ -48,13 +49,8 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
 
 
 def _read_policy_file(path: Path, now: datetime) -> Policy:
-    name = escape_log(str(path))
-    try:
-        with path.open("rb") as stream:
-            payload = stream.read(MAX_POLICY_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"--policy {name} cannot be read: {error.strerror}") from error
-    reading = read_policy(payload, name, now.date())
+    payload = read_file(path, MAX_POLICY_BYTES, "--policy")
+    reading = read_policy(payload, escape_log(str(path)), now.date())
     if reading.problems:
         raise UsageError("\n".join(("nothing is removed, because the policy cannot be used:", *reading.problems)))
     return reading.policy

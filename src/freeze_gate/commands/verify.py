@@ -2,18 +2,20 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._file import read_file
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import ArchiveError, open_archive
 from freeze_gate.evidence.bundle import BundleReader
-from freeze_gate.evidence.models import Side, Source
+from freeze_gate.evidence.models import Pair, Source
 from freeze_gate.report.escape import escape_log
 from freeze_gate.verdict.attestation import statement
+from freeze_gate.verdict.document import MAX_BYTES
 from freeze_gate.verdict.document_reader import InvalidDocument, decode, recompute
 
 _MAX_FINDINGS: Final = 20
@@ -49,10 +51,7 @@ def run(args: Namespace, context: CommandContext) -> int:
         raise UsageError(
             f"--bundle is given {len(args.bundle)} times; allowed: twice (first run, rerun), or not at all"
         )
-    try:
-        payload = args.verdict.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{args.verdict.name!r} cannot be read: {error.strerror}") from None
+    payload = read_file(args.verdict, MAX_BYTES)
     name = escape_log(args.verdict.name)
     findings = list(_find_differences(payload, args.bundle))
     for finding in findings[:_MAX_FINDINGS]:
@@ -78,9 +77,7 @@ def _find_differences(payload: bytes, bundles: list[Path]) -> Iterator[str]:
         differences = list(_compare(json.loads(payload), json.loads(expected), ""))
         yield from differences or ["is not in the canonical form"]
     if bundles:
-        pairs = decode(payload).case.pairs
-        yield from _compare_pins(bundles[0], [pair.first for pair in pairs])
-        yield from _compare_pins(bundles[1], [pair.rerun for pair in pairs])
+        yield from _compare_bundles(bundles, decode(payload).case.pairs)
 
 
 def _compare(stored: Any, expected: Any, path: str) -> Iterator[str]:
@@ -96,15 +93,26 @@ def _compare(stored: Any, expected: Any, path: str) -> Iterator[str]:
         yield f"{path}: does not follow from the rest of the file"
 
 
-def _compare_pins(bundle: Path, sides: list[Side]) -> Iterator[str]:
-    """Compare the records and pins of a bundle with those that the verdict was computed from."""
-    try:
-        with open_archive(bundle) as tree:
-            present = {(side.record_sha256, side.pin) for _, side in BundleReader(tree, Source(bundle.name)).sides()}
-    except (ArchiveError, OSError) as error:
-        yield f"{bundle.name}: {error}"
-        return
-    for side in sides:
-        if side.record_sha256 and (side.record_sha256, side.pin) not in present:
-            name = side.record.fixture_id if side.record else "an unreadable record"
-            yield f"{bundle.name}: {name}: the bundle has other bytes than the verdict was computed from"
+def _compare_bundles(bundles: Sequence[Path], pairs: Sequence[Pair]) -> Iterator[str]:
+    """Compare the records and pins of the two bundles with those that the verdict was computed from."""
+    observed: list[dict[str | None, set[Any]]] = []  # the pins by the digest of their record
+    for bundle in bundles:
+        observed.append({})
+        try:
+            with open_archive(bundle) as archive:
+                for _, side in BundleReader(archive, Source(bundle.name)).sides():
+                    observed[-1].setdefault(side.record_sha256, set()).add(side.pin)
+        except (ArchiveError, OSError) as error:
+            yield f"{bundle.name}: {error}"
+            return
+    for pair in pairs:
+        for index, side in enumerate((pair.first, pair.rerun)):
+            if not side.record_sha256 or side.pin in observed[index].get(side.record_sha256, ()):
+                continue
+            if side.record_sha256 in observed[index]:
+                problem = f"the pin of {pair.fixture_id} holds other bytes than the verdict was computed from"
+            else:
+                problem = f"the record of {pair.fixture_id} is another one than the verdict was computed from"
+                if side.record_sha256 in observed[1 - index]:
+                    problem += ", which is in the other bundle: give the first run's bundle first, then the rerun's"
+            yield f"{bundles[index].name}: {problem}"

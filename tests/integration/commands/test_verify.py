@@ -1,7 +1,12 @@
 """`freeze-gate verify`: a stored verdict computed again from itself."""
 
 import hashlib
+import io
 import json
+import resource
+import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -106,11 +111,72 @@ def test_the_bundles_are_hashed_again(
         path.write_bytes(bytes(artifact.content))  # type: ignore[arg-type]
 
     assert verify(verdict, "--bundle", paths[0], "--bundle", paths[1]) == 0
+    capsys.readouterr()
     assert verify(verdict, "--bundle", paths[1], "--bundle", paths[0]) == 1
-    assert "other bytes" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all("the record of " in line for line in lines)
+    assert all(line.endswith("give the first run's bundle first, then the rerun's") for line in lines)
     paths[0].write_bytes(make_bundle(make_capture()))
     assert verify(verdict, "--bundle", paths[0], "--bundle", paths[1]) == 1
     assert verify(verdict, "--bundle", tmp_path / "none", "--bundle", paths[1]) == 1
+
+
+def test_another_record_and_another_pin_are_told_apart(
+    verdict: Path, job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both are in the bundle of their own side, so nothing is said about the order."""
+    folders = [tmp_path / "first", tmp_path / "rerun"]
+    for folder, artifact in zip(folders, job.run.artifacts, strict=True):
+        with zipfile.ZipFile(io.BytesIO(bytes(artifact.content))) as archive:  # type: ignore[arg-type]
+            archive.extractall(folder)
+    (record,) = folders[0].rglob("records/zz.json")
+    record.write_bytes(record.read_bytes() + b"\n")
+    (pin,) = (path for path in folders[1].rglob("fixtures/*") if path.read_bytes() != SAMPLE)
+    pin.write_bytes(b"")
+    capsys.readouterr()
+
+    assert verify(verdict, "--bundle", folders[0], "--bundle", folders[1]) == 1
+
+    assert capsys.readouterr().out.splitlines() == [
+        "freeze-gate-verdict.json: first: the record of zz is another one than the verdict was computed from",
+        "freeze-gate-verdict.json: rerun: the pin of zz holds other bytes than the verdict was computed from",
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "huge"),
+        ("check", "huge"),
+        ("check", "huge.yml"),
+        ("classify", "first.zip", "rerun.zip", "--policy", "huge.yml"),
+        ("prune", "store", "--policy", "huge.yml"),
+    ],
+    ids=" ".join,
+)
+def test_of_a_huge_file_no_more_is_read_than_the_limit(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """In a process that has no memory for 3 GB: the file is refused as too large, and no traceback is printed."""
+    (tmp_path / "store/fixtures").mkdir(parents=True)
+    for name, capture in zip(("first", "rerun"), CLASSES["harness_flake"][0], strict=True):
+        (tmp_path / f"{name}.zip").write_bytes(make_bundle(capture))
+    for name in ("huge", "huge.yml"):
+        with (tmp_path / name).open("wb") as stream:
+            stream.write(b'{"schema": "freeze-gate/verdict/1"')
+            stream.truncate(3 << 30)
+
+    process = subprocess.run(
+        [sys.executable, "-m", "freeze_gate", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
+    )
+
+    assert process.returncode == (2 if words[0] == "prune" else 1)
+    assert "Traceback" not in process.stderr
+    assert "is over " in process.stdout + process.stderr
 
 
 def test_one_bundle_is_a_usage_error(verdict: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

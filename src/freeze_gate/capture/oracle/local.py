@@ -20,13 +20,6 @@ FIXTURE_PLACEHOLDER: Final = "{fixture}"
 
 _OPEN: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
-_REMEDIES: Final = (
-    "Do one of these: allow this user to run `sudo -n` (hosted runners do; a job container needs"
-    " `options: --privileged`); allow user namespaces with"
-    " `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`;"
-    " or pass --allow-egress, which leaves the network on and is recorded as `open`"
-)
-
 
 class LocalOracle(NamedTuple):
     """A command in a sandbox of this machine. `run` hashes the pin once more when the command has ended."""
@@ -80,7 +73,7 @@ def prepare_local(workspace: Workspace, spec: OracleSpec, pin: Path) -> Iterator
     try:
         sandbox = prepare(request, workspace.bundle.resolve(), workspace.methods)
     except SandboxUnavailable as error:
-        raise NotRun(f"{error}. {_REMEDIES}") from None
+        raise NotRun(str(error)) from None
     linux.set_dumpable(dumpable=False)  # an oracle without a seal must not be able to change this process's memory
     try:
         yield LocalOracle(sandbox, pin)

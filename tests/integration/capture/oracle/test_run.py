@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -276,3 +277,45 @@ def test_a_command_is_required(job: OracleJob) -> None:
     done = subprocess.run(oracle_command(), cwd=job.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "CMD" in done.stderr
+
+
+@pytest.fixture
+def hidden_folder() -> Iterator[Path]:
+    """Return a folder below /run, where version managers and some systems keep programs."""
+    if not os.access("/run", os.W_OK):
+        pytest.skip("only root can put a program below /run")
+    folder = Path("/run") / f"freeze-gate-test-{os.getpid()}"
+    folder.mkdir()
+    shutil.copy(os.path.realpath("/bin/sh"), folder / "sh")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("kind", ["first in PATH", "a path", "a link", "a script's interpreter"])
+def test_a_program_that_the_seal_hides_is_not_run(job: OracleJob, hidden_folder: Path, kind: str) -> None:
+    """It would be missing inside, and the patch would be blamed for that."""
+    command, named = "sh", hidden_folder / "sh"
+    if kind == "a path":
+        command = str(hidden_folder / "sh")
+    elif kind == "a link":
+        command, named = "./check", job.folder / "check"
+        named.symlink_to(hidden_folder / "sh")
+    elif kind == "a script's interpreter":
+        command = "./check"
+        (job.folder / "check").write_text(f"#! {named} -e\n")
+        (job.folder / "check").chmod(0o755)
+    done = job.oracle(command, "-c", ":", env=os.environ | {"PATH": f"{hidden_folder}:{os.environ['PATH']}"})
+    assert done.returncode == 3
+    assert f"{named} is below /run, which the seal hides" in done.stderr
+    assert (job.record().oracle_passed, job.record().oracle.outcome) == (None, "not_run")
+
+
+def test_a_program_below_run_can_run_without_a_seal(job: OracleJob, hidden_folder: Path) -> None:
+    """Nothing is hidden then."""
+    assert job.oracle(str(hidden_folder / "sh"), "-c", ":", options=OPEN).returncode == 0
+
+
+def test_a_missing_program_is_a_fail_whatever_is_below_run(job: OracleJob, hidden_folder: Path) -> None:
+    """Only a program that is there outside the seal is the harness's matter."""
+    done = job.oracle("no-such-command", env=os.environ | {"PATH": f"{hidden_folder}:{os.environ['PATH']}"})
+    assert (done.returncode, job.record().oracle_passed) == (127, False)

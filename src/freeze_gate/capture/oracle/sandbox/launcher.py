@@ -18,6 +18,7 @@ from typing import IO, Final, NamedTuple
 
 import freeze_gate
 from freeze_gate.capture.oracle.sandbox.linux import SetupError, setup_step
+from freeze_gate.capture.oracle.sandbox.namespaces import is_hidden
 from freeze_gate.capture.oracle.sandbox.protocol import (
     STANDARD_STREAMS,
     Channel,
@@ -37,12 +38,21 @@ _PROGRAM: Final = (
 _HANDSHAKE_TIMEOUT: Final = 60.0
 """Seconds for a supervisor to prepare, and to clean up: sudo may wait for a slow directory service."""
 _POLL_INTERVAL: Final = 0.1
+_MAX_INTERPRETER_LINE: Final = 256  # as the kernel reads it
 _MAX_STDERR: Final = 300
 """Characters of a supervisor's stderr that are shown."""
 
 
+_REMEDIES: Final = (
+    "Do one of these: allow this user to run `sudo -n` (hosted runners do; a job container needs"
+    " `options: --privileged`); allow user namespaces with"
+    " `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`;"
+    " or pass --allow-egress, which leaves the network on and is recorded as `open`"
+)
+
+
 class SandboxUnavailable(Exception):
-    """No method works on this machine; `str()` is the cause, method by method."""
+    """The command cannot be started in a sandbox on this machine; `str()` has the causes and the remedies."""
 
 
 class Method(NamedTuple):
@@ -99,6 +109,11 @@ class SandboxProcess:
 
 def prepare(request: SandboxRequest, bundle: Path, methods: Sequence[Method]) -> SandboxProcess:
     """Prepare the command by the first method that works. Raises `SandboxUnavailable`."""
+    if any(method.is_sealed for method in methods) and (program := find_hidden_program(request)):
+        raise SandboxUnavailable(
+            f"{program} is below /run, which the seal hides, so the command would be missing inside: install it"
+            " elsewhere and put that folder into PATH, or pass --allow-egress, which is recorded as `open`"
+        )
     causes = []
     for method in methods:
         isolation = Isolation(method.user_namespace, str(bundle)) if method.is_sealed else None
@@ -106,7 +121,23 @@ def prepare(request: SandboxRequest, bundle: Path, methods: Sequence[Method]) ->
             return _start(method, request._replace(isolation=isolation))
         except SetupError as error:
             causes.append(f"{method.name}: {error}")
-    raise SandboxUnavailable("; ".join(causes))
+    raise SandboxUnavailable(f"{'; '.join(causes)}. {_REMEDIES}")
+
+
+def find_hidden_program(request: SandboxRequest) -> str | None:
+    """Return the program of a command, or its script's interpreter, if it is there and the seal hides it."""
+    program = request.command[0]
+    if "/" in program:
+        program = str(Path(request.folder, program))
+    path = shutil.which(program, path=request.environ.get("PATH"))
+    if path is None:
+        return None
+    candidates = [path]
+    with contextlib.suppress(OSError), Path(path).open("rb") as stream:  # what can be executed need not be readable
+        line = stream.readline(_MAX_INTERPRETER_LINE)
+        if line.startswith(b"#!"):
+            candidates += [os.fsdecode(word) for word in line[2:].split()[:1]]
+    return next((candidate for candidate in candidates if is_hidden(candidate)), None)
 
 
 def _start(method: Method, request: SandboxRequest) -> SandboxProcess:
@@ -161,20 +192,11 @@ def _accept(listener: socket.socket, process: subprocess.Popen[bytes], method: M
 def _send_request(channel: Channel, request: SandboxRequest) -> None:
     """Send the request and wait for `ready`. Raises the supervisor's own `SetupError`, and `ConnectionLost`."""
     channel.connection.settimeout(_HANDSHAKE_TIMEOUT)
-    channel.send_streams([_standard_stream(number) for number in range(STANDARD_STREAMS)])
+    channel.send_streams(range(STANDARD_STREAMS))
     channel.send(**encode_request(request))
     answer = channel.receive()
     if "cause" in answer:
         raise SetupError(answer["step"], answer["cause"])
-
-
-def _standard_stream(number: int) -> int:
-    """Return a standard stream's descriptor; if it is closed, one of /dev/null."""
-    try:
-        os.fstat(number)
-    except OSError:
-        return os.open(os.devnull, os.O_RDWR)
-    return number
 
 
 def _stderr_tail(stderr: IO[bytes]) -> str:

@@ -41,6 +41,11 @@ def isolate(isolation: Isolation) -> None:
         linux.unshare(linux.CLONE_NEWPID)
 
 
+def is_hidden(path: str) -> bool:
+    """Whether a path leads to where a seal shows an empty folder."""
+    return any(Path(path).resolve().is_relative_to(Path(folder).resolve()) for folder in _SOCKET_FOLDERS)
+
+
 def mount_own_proc() -> None:
     """Let `/proc` show only the own process namespace, and keep user 0 from changing the machine through it.
 

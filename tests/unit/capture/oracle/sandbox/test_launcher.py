@@ -47,7 +47,7 @@ def test_the_stderr_of_sudo_is_shown_cleaned(tmp_path: Path) -> None:
     with pytest.raises(SandboxUnavailable) as caught:
         prepare(REQUEST, tmp_path, [with_sudo(sudo, {})])
     assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value).partition(" Do one of these: ")[0]) < 400
 
 
 def test_each_method_that_fails_gives_its_cause(tmp_path: Path) -> None:
@@ -58,4 +58,5 @@ def test_each_method_that_fails_gives_its_cause(tmp_path: Path) -> None:
     ]
     with pytest.raises(SandboxUnavailable) as caught:
         prepare(REQUEST, tmp_path, broken)
-    assert str(caught.value) == "method one: starting: No such file or directory; method two: starting: no luck"
+    causes = "method one: starting: No such file or directory; method two: starting: no luck. Do one of these: "
+    assert str(caught.value).startswith(causes)

@@ -18,9 +18,12 @@ def list_artifacts(asked: Context) -> Reply:
             artifact.listed_after = max(0, artifact.listed_after - 1)
     if "name" in asked.query:
         listed = [artifact for artifact in listed if artifact.name == asked.query["name"]]
+    total_count = len(listed)
+    listed = [artifact for artifact in listed if not artifact.unlisted]
     listed.sort(key=lambda artifact: artifact.id, reverse=asked.query.get("direction", "desc") == "desc")
     page, headers = page_of(asked, listed)
-    return Reply(200, {"total_count": len(listed), "artifacts": [asked.shapes.artifact(one) for one in page]}, headers)
+    artifacts = [asked.shapes.artifact(artifact) for artifact in page]
+    return Reply(200, {"total_count": total_count, "artifacts": artifacts}, headers)
 
 
 def get_artifact(asked: Context) -> Reply:

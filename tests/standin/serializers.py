@@ -170,6 +170,7 @@ class Serializers:
                 "head_branch": artifact.run.head_branch,
                 "head_sha": artifact.run.head_sha,
             },
+            **artifact.description,
         }
 
     def job(self, run: Run, job: WorkflowJob) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LEVELS = ("none", "read", "write")
 
@@ -82,7 +82,10 @@ class Pull:
 
 @dataclass
 class Artifact:
-    """An artifact. `content` is the zip, in memory or on disk; `listed_after` hides it from that many listings."""
+    """An artifact. `content` is the zip, in memory or on disk; `listed_after` hides it from that many listings.
+
+    With `unlisted`, GitHub counts it and never lists it. `description` replaces fields of what GitHub says of it.
+    """
 
     id: int
     name: str
@@ -94,6 +97,8 @@ class Artifact:
     expired: bool = False
     gone: bool = False
     listed_after: int = 0
+    unlisted: bool = False
+    description: dict[str, Any] = field(default_factory=dict)
 
 
 class WorkflowJob(NamedTuple):
@@ -131,6 +136,8 @@ class Run:
         expired: bool = False,
         gone: bool = False,
         listed_after: int = 0,
+        unlisted: bool = False,
+        description: dict[str, Any] | None = None,
     ) -> Artifact:
         """Store an artifact.
 
@@ -150,6 +157,8 @@ class Run:
             expired=expired,
             gone=gone or expired,
             listed_after=listed_after,
+            unlisted=unlisted,
+            description=description or {},
         )
         self.artifacts.append(artifact)
         return artifact

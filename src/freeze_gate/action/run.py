@@ -47,10 +47,10 @@ class Gate(NamedTuple):
         """Return the exit code. Raises `FreezeGateError` if there is no verdict."""
         evidence = self.collector.collect(self.inputs.first, self.inputs.rerun)
         case, target = self._case(evidence), LabelTarget(self._pull_request)
-        result, notes = evaluate(case), describe_unopened(evidence.unopened.siblings)
+        result, notes = evaluate(case), (*evidence.notes, *describe_unopened(evidence.unopened.siblings))
         if result.red[FailureClass.HARNESS_FLAKE]:
             case, target = self._add_flake_facts(case, evidence)
-            result, notes = evaluate(case), ()
+            result, notes = evaluate(case), evidence.notes
         self._report(case, result, target, notes)
         self._publish(case, result, target)
         return result.exit_code

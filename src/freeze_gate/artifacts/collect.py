@@ -14,29 +14,36 @@ from freeze_gate.artifacts.select import (
     CandidateGroup,
     Selection,
     compares_attempts,
+    describe_unknown_artifacts,
     group_by_name,
     group_of_artifact,
+    is_glob,
+    matches_name,
     select,
     truncate_at,
 )
-from freeze_gate.errors import UsageError
+from freeze_gate.errors import NoVerdictError, UsageError
 from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.models import Artifact, CheckFailure, OtherAttempt, Source
 from freeze_gate.evidence.pairing import RunEvidence, merge_sources
-from freeze_gate.github.artifacts import get_artifact, list_artifacts
+from freeze_gate.github.artifacts import Listing, get_artifact, list_artifacts
 from freeze_gate.github.client import GitHubClient
 
-Listings = dict[int, tuple[Artifact, ...]]
-"""The artifacts of runs, by the id of the run."""
+Listings = dict[int, Listing]
+"""What runs list, by the id of the run."""
 
 
 class CollectedEvidence(NamedTuple):
-    """The evidence of both runs, and the artifacts that were not needed for it."""
+    """The evidence of both runs, and the artifacts that were not needed for it.
+
+    `notes` are sentences for the reader, which may quote untrusted text.
+    """
 
     first: RunEvidence
     rerun: RunEvidence
     unopened: UnopenedArtifacts
+    notes: tuple[str, ...] = ()
 
 
 class Collector:
@@ -56,6 +63,7 @@ class Collector:
         """Collect both sides. Raises `UsageError`, and `NoVerdictError` if GitHub cannot be asked."""
         listings = self._list(first, rerun)
         groups = self._group(first, rerun, listings)
+        self._check_listings(first, rerun, groups, listings)
         self._cache.fetch(artifact for group in groups for artifact in group.to_download)
         runs = {FIRST: self._run_of(first), RERUN: self._run_of(rerun)}
         selections = [selection for group in groups for selection in self._select(group, runs[group.sides[0]])]
@@ -63,6 +71,11 @@ class Collector:
             self._read(FIRST, selections, runs[FIRST]),
             self._read(RERUN, selections, runs[RERUN]),
             unopened_artifacts(groups, selections, listings),
+            tuple(
+                f"Run {run_id} has {' and '.join(descriptions)}: left out."
+                for run_id, listing in listings.items()
+                if (descriptions := describe_unknown_artifacts(listing))
+            ),
         )
 
     def read_other_attempts(self, unopened: UnopenedArtifacts) -> Sequence[OtherAttempt]:
@@ -82,7 +95,7 @@ class Collector:
             if both or run_id == self._run_id:
                 self._attempts.latest(run_id)
 
-        def list_run(run_id: int) -> tuple[Artifact, ...]:
+        def list_run(run_id: int) -> Listing:
             minimum = min(self._attempts.known_latest(run_id) or 1, 2 if both else 1)
             return list_artifacts(
                 self._client, run_id, lambda listing: self._is_complete(listing, run_id, selectors[run_id], minimum)
@@ -121,7 +134,7 @@ class Collector:
         """
         one_run = self._run_of(first) == self._run_of(rerun)
         if compares_attempts(first, rerun, one_run=one_run):
-            return group_by_name(str(first.name), (FIRST, RERUN), listings[self._run_of(first)])
+            return group_by_name(str(first.name), (FIRST, RERUN), listings[self._run_of(first)].artifacts)
         rerun_groups = self._group_side(RERUN, rerun, listings)
         first_groups = self._group_side(FIRST, first, listings)
         if rerun.artifact_id and not first.artifact_id and len(first_groups) == 1 and rerun_groups[0].candidates:
@@ -132,10 +145,44 @@ class Collector:
                     return [both]
         return [*first_groups, *rerun_groups]
 
+    def _check_listings(
+        self,
+        first: ArtifactSelector,
+        rerun: ArtifactSelector,
+        groups: Iterable[CandidateGroup],
+        listings: Listings,
+    ) -> None:
+        """Refuse a listing that may lack what an input asks for: it is no evidence of absence.
+
+        Raises `NoVerdictError`. What may be another attempt's evidence is the matter of `read_other_attempts`.
+        """
+        for side, selector in ((FIRST, first), (RERUN, rerun)):
+            run_id = self._run_of(selector)
+            listing = listings[run_id]
+            if selector.artifact_id or not selector.name or not (listing.unlisted or listing.unreadable):
+                continue
+            names = [artifact.name for artifact in listing.unreadable]
+            if not listing.unlisted and not any(name is None or matches_name(selector.name, name) for name in names):
+                continue
+            if is_glob(selector.name, listing.artifacts) or not all(
+                self._has_newest_attempts(group, run_id) for group in groups if side in group.sides
+            ):
+                raise NoVerdictError(
+                    f"run {run_id} has {' and '.join(describe_unknown_artifacts(listing))}, which may "
+                    f"be what input {side}-artifact asks for; run this again in some minutes"
+                )
+
+    def _has_newest_attempts(self, group: CandidateGroup, run_id: int) -> bool:
+        """Whether the candidates that count are those of the run's newest attempts, so that none can be newer."""
+        newest = self._attempts.latest(run_id)
+        candidates = group.candidates[: len(group.sides)]
+        attempts = [self._attempts.attempt_of(candidate, run_id) for candidate in candidates]
+        return attempts == [newest - index for index in range(len(group.sides))]
+
     def _group_side(self, side: str, selector: ArtifactSelector, listings: Listings) -> list[CandidateGroup]:
         run_id = self._run_of(selector)
         if selector.artifact_id is None:
-            return group_by_name(str(selector.name), (side,), listings[run_id])
+            return group_by_name(str(selector.name), (side,), listings[run_id].artifacts)
         artifact = self._find_by_id(selector.artifact_id, run_id, listings)
         if isinstance(artifact, CheckFailure):
             return [CandidateGroup(f"artifact {selector.artifact_id}", (side,), (), fault=artifact)]
@@ -144,11 +191,11 @@ class Collector:
                 f"inputs {side}-artifact-id and {side}-run-id are {artifact.id} and {selector.run_id}; "
                 f"allowed: an artifact of that run, but this one is of run {artifact.run_id}"
             )
-        return [group_of_artifact(side, artifact, listings[artifact.run_id or run_id])]
+        return [group_of_artifact(side, artifact, listings[artifact.run_id or run_id].artifacts)]
 
     def _find_by_id(self, artifact_id: int, run_id: int, listings: Listings) -> Artifact | CheckFailure:
         """Return an artifact from the listing of its run, else ask for it and add it there. Raises `ApiError`."""
-        for artifact in listings[run_id]:
+        for artifact in listings[run_id].artifacts:
             if artifact.id == artifact_id:
                 return artifact
         artifact_or_fault = get_artifact(self._client, artifact_id)
@@ -156,8 +203,11 @@ class Collector:
             run_id = artifact_or_fault.run_id or run_id
             if run_id not in listings:  # no input names its run, but its other attempts count too
                 listings[run_id] = list_artifacts(self._client, run_id)
-            if all(artifact.id != artifact_id for artifact in listings[run_id]):
-                listings[run_id] = (*listings[run_id], artifact_or_fault)
+            listing = listings[run_id]
+            if all(artifact.id != artifact_id for artifact in listing.artifacts):
+                listings[run_id] = listing._replace(
+                    artifacts=(*listing.artifacts, artifact_or_fault), unlisted=max(0, listing.unlisted - 1)
+                )
         return artifact_or_fault
 
     def _select(self, group: CandidateGroup, run_id: int) -> list[Selection]:

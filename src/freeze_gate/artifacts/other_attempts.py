@@ -5,8 +5,9 @@ GitHub does not say which job or attempt an artifact comes from. So before a fla
 1. Every artifact that has the name of a selected one is read, whatever its attempt: `{attempt}` and the ending that the
    capture action adds (`-<run id>-<attempt>`) stand for any attempt. One that cannot be read counts like a fail.
 2. An attempt that left no record under one of these names may have used another name. So everything that it left is
-   read, and every artifact whose attempt is unknown. A record counts, and so does what has expired or is over a limit.
-   What is no readable archive is a log or a build, unless its name has the ending of the capture action.
+   read, and every artifact whose attempt is unknown. A record counts, and so does what has expired or is over a limit,
+   and what GitHub counts without listing or describing it. What is no readable archive is a log or a build, unless its
+   name has the ending of the capture action.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,27 +15,34 @@ from typing import NamedTuple
 
 from freeze_gate.artifacts.attempts import RunAttempts
 from freeze_gate.artifacts.cache import ArtifactCache
-from freeze_gate.artifacts.select import Candidate, CandidateGroup, Selection, attempt_in_name
+from freeze_gate.artifacts.select import (
+    Candidate,
+    CandidateGroup,
+    Selection,
+    attempt_in_name,
+    describe_unknown_artifacts,
+)
 from freeze_gate.evidence.bundle import SourceRecords
-from freeze_gate.evidence.models import Artifact, OtherAttempt, Side
+from freeze_gate.evidence.models import Artifact, OtherAttempt, Side, Source
 from freeze_gate.evidence.pairing import merge_sources
+from freeze_gate.github.artifacts import Listing
 
 
 class UnopenedArtifacts(NamedTuple):
     """The artifacts of the runs besides the selected ones, which a verdict other than a flake does not need.
 
-    `siblings` have the name of a selected artifact; no copy of a selected one is among them. `listings` has all
-    artifacts of each run.
+    `siblings` have the name of a selected artifact; no copy of a selected one is among them. `listings` has what each
+    run lists.
     """
 
     siblings: tuple[Artifact, ...]
     selected: tuple[Artifact, ...]
     groups: tuple[CandidateGroup, ...]
-    listings: Mapping[int, Sequence[Artifact]]
+    listings: Mapping[int, Listing]
 
 
 def unopened_artifacts(
-    groups: Sequence[CandidateGroup], selections: Iterable[Selection], listings: Mapping[int, Sequence[Artifact]]
+    groups: Sequence[CandidateGroup], selections: Iterable[Selection], listings: Mapping[int, Listing]
 ) -> UnopenedArtifacts:
     """Return what was not selected."""
     selected = tuple(selection.candidate.artifact for selection in selections if selection.candidate)
@@ -49,35 +57,49 @@ def read_other_attempts(unopened: UnopenedArtifacts, cache: ArtifactCache, attem
     with_records = {artifact.id for artifact in unopened.selected} | {
         artifact.id for artifact, reading in zip(unopened.siblings, siblings, strict=True) if _evidence(reading)
     }
-    unnamed = [
-        artifact
-        for run_id in unopened.listings
-        for artifact in _of_attempts_without_record(unopened, run_id, with_records, attempts)
-    ]
+    unnamed: list[Artifact] = []
+    unknown: list[OtherAttempt] = []
+    for run_id, listing in unopened.listings.items():
+        complete = _complete_attempts(unopened, run_id, with_records, attempts)
+        if len(complete) == attempts.latest(run_id):
+            continue
+        unnamed += _of_other_attempts(unopened, run_id, complete, attempts)
+        unknown += [
+            OtherAttempt(None, Side(Source(description, run_id=run_id)))
+            for description in describe_unknown_artifacts(listing)
+        ]
     cache.fetch(unnamed)
     others = [reading for reading in map(cache.read, unnamed) if not _is_log_or_build(reading)]
-    return [other for reading in (*siblings, *others) for other in _evidence(reading)]
+    return [*unknown, *(other for reading in (*siblings, *others) for other in _evidence(reading))]
 
 
-def _of_attempts_without_record(
+def _complete_attempts(
     unopened: UnopenedArtifacts, run_id: int, with_records: Collection[int], attempts: RunAttempts
-) -> list[Artifact]:
-    """Return what the second step reads of a run. `with_records` has the ids of the named artifacts with a record."""
-    latest, listing = attempts.latest(run_id), unopened.listings[run_id]
+) -> set[int | None]:
+    """Return the attempts of a run that left a record under every name; an only attempt has no other one.
+
+    `with_records` has the ids of the named artifacts with a record.
+    """
+    latest = attempts.latest(run_id)
+    complete: set[int | None] = set(range(1, latest + 1))
     if latest == 1:
-        return []
-    listed = {artifact.id for artifact in listing}
-    complete = set(range(1, latest + 1))  # the attempts that left a record under every name
+        return complete
+    listed = {artifact.id for artifact in unopened.listings[run_id].artifacts}
     for group in unopened.groups:
         siblings = [sibling for sibling in group.siblings if sibling.artifact.id in listed]
         if siblings:
             complete &= {attempts.attempt_of(one, run_id) for one in siblings if one.artifact.id in with_records}
-    if len(complete) == latest:
-        return []
+    return complete
+
+
+def _of_other_attempts(
+    unopened: UnopenedArtifacts, run_id: int, complete: Collection[int | None], attempts: RunAttempts
+) -> list[Artifact]:
+    """Return what the second step reads of a run."""
     named = {artifact.id for artifact in unopened.siblings}
     return [
         artifact
-        for artifact in _unselected(listing, unopened.selected)
+        for artifact in _unselected(unopened.listings[run_id].artifacts, unopened.selected)
         if artifact.id not in named
         and attempts.attempt_of(Candidate(artifact, attempt_in_name(artifact)), run_id) not in complete
     ]

@@ -15,6 +15,7 @@ from freeze_gate.errors import UsageError
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.models import Artifact, CheckFailure
+from freeze_gate.github.artifacts import Listing
 
 ATTEMPT: Final = "{attempt}"
 """Stands for the number of an attempt in the name of an artifact."""
@@ -22,6 +23,7 @@ ATTEMPT: Final = "{attempt}"
 _ATTEMPT_NUMBER: Final = r"[1-9][0-9]{0,8}"
 _PLACEHOLDER: Final = "\0"  # replaces {attempt} while a glob is translated; no artifact's name can hold it
 _MAX_LISTED: Final = 6  # candidates in a message
+_MAX_QUOTED: Final = 100  # characters of a name in a message
 
 
 class ArtifactSelector(NamedTuple):
@@ -107,6 +109,34 @@ def group_by_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]
     return _with_siblings(groups, listing)
 
 
+def matches_name(name: str, artifact_name: str) -> bool:
+    """Whether an artifact's name is one that a name or a glob of the inputs asks for."""
+    return artifact_name == name or _pattern(name).match(artifact_name) is not None
+
+
+def is_glob(name: str, listing: Sequence[Artifact]) -> bool:
+    """Whether a name of the inputs may match artifacts of several names; `{attempt}` alone stands for one."""
+    return ("*" in name or "?" in name) and all(artifact.name != name for artifact in listing)
+
+
+def describe_unknown_artifacts(listing: Listing) -> list[str]:
+    """Return what a run has besides the artifacts that its listing describes. It may quote untrusted text."""
+    descriptions = list(
+        abbreviate(
+            listing.unreadable,
+            _MAX_LISTED,
+            lambda artifact: (
+                f"an artifact{'' if artifact.name is None else f' named {artifact.name[:_MAX_QUOTED]!r}'} whose "
+                f"description cannot be read ({artifact.problem})"
+            ),
+        )
+    )
+    if listing.unlisted:
+        count = "an artifact" if listing.unlisted == 1 else f"{listing.unlisted} artifacts"
+        descriptions.append(f"{count} that GitHub counts and does not list")
+    return descriptions
+
+
 def group_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> CandidateGroup:
     """Return the group of an artifact that was given by its id: it is the only candidate."""
     candidate = Candidate(artifact, attempt_in_name(artifact))
@@ -132,9 +162,8 @@ def attempt_in_name(artifact: Artifact) -> int | None:
 
 
 def _match_glob(name: str, listing: Iterable[Artifact]) -> list[tuple[str, Candidate]]:
-    """Match `*`, `?` and `{attempt}`, and return labels with candidates. A bracket is only a bracket."""
-    glob = name.replace("[", "[[]").replace(ATTEMPT, _PLACEHOLDER)
-    pattern = re.compile(fnmatch.translate(glob).replace(_PLACEHOLDER, f"(?P<attempt>{_ATTEMPT_NUMBER})"))
+    """Match a glob, and return labels with candidates."""
+    pattern = _pattern(name)
     matches = []
     for artifact in listing:
         matched = pattern.match(artifact.name)
@@ -146,6 +175,12 @@ def _match_glob(name: str, listing: Iterable[Artifact]) -> list[tuple[str, Candi
             label, attempt_or_none = _split_attempt(artifact)
             matches.append((label, Candidate(artifact, attempt_or_none)))
     return matches
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name with `*`, `?` and `{attempt}`. A bracket is only a bracket."""
+    glob = name.replace("[", "[[]").replace(ATTEMPT, _PLACEHOLDER)
+    return re.compile(fnmatch.translate(glob).replace(_PLACEHOLDER, f"(?P<attempt>{_ATTEMPT_NUMBER})"))
 
 
 def _split_attempt(artifact: Artifact) -> tuple[str, int | None]:

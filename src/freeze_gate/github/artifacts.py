@@ -14,7 +14,6 @@ from freeze_gate.validation.readers import (
     integer,
     list_of,
     nullable,
-    of_type,
     text,
 )
 
@@ -94,14 +93,35 @@ _FIELDS: Final[dict[str, Reader[Any]]] = {
 _ARTIFACT: Final = ObjectReader(_artifact, _FIELDS)
 
 
-class _Listing(NamedTuple):
+class UnreadableArtifact(NamedTuple):
+    """A listed artifact whose description is not the documented one: any job of the run may upload under any name.
+
+    `name` is None if it is no string, and untrusted otherwise. `problem` says what is wrong.
+    """
+
+    name: str | None
+    problem: str
+
+
+class Listing(NamedTuple):
+    """The artifacts of a run, newest `created_at` first, and what is not known of the others.
+
+    `unlisted` is the number of artifacts that GitHub counts and does not list.
+    """
+
+    artifacts: tuple[Artifact, ...] = ()
+    unreadable: tuple[UnreadableArtifact, ...] = ()
+    unlisted: int = 0
+
+
+class _Page(NamedTuple):
     total_count: int
-    artifacts: tuple[Artifact, ...]
+    artifacts: tuple[Any, ...]
 
 
-# Any job of the run may upload under any name. `_list_once` leaves out a name that no input can have.
-_LISTED: Final = ObjectReader(_artifact, {**_FIELDS, "name": of_type(str, "a string")})
-_LISTING: Final = ObjectReader(_Listing, {"total_count": integer(), "artifacts": list_of(_LISTED)})
+_PAGE: Final[Reader[_Page]] = ObjectReader(
+    _Page, {"total_count": integer(), "artifacts": list_of(lambda description: description)}
+)
 
 
 def _workflow_run(**fields: Any) -> WorkflowRun:
@@ -132,41 +152,41 @@ _RUN: Final = ObjectReader(
 
 def list_artifacts(
     client: GitHubClient, run_id: int, is_complete: Callable[[tuple[Artifact, ...]], bool] = bool
-) -> tuple[Artifact, ...]:
-    """List all artifacts of a run, newest `created_at` first, without those whose name has a control character.
+) -> Listing:
+    """List all artifacts of a run.
 
     A listing that is not complete, or has fewer artifacts than its own count, is repeated after
     `LISTING_RETRY_DELAYS`; the last listing is returned. Raises `ApiError`.
     """
-    artifacts, has_all = _list_once(client, run_id)
+    listing = _list_once(client, run_id)
     for delay in LISTING_RETRY_DELAYS:
-        if (has_all and is_complete(artifacts)) or not client.budget.wait(delay):
+        if (not listing.unlisted and is_complete(listing.artifacts)) or not client.budget.wait(delay):
             break
-        artifacts, has_all = _list_once(client, run_id)
-    return artifacts
+        listing = _list_once(client, run_id)
+    return listing
 
 
-def _list_once(client: GitHubClient, run_id: int) -> tuple[tuple[Artifact, ...], bool]:
-    """Return the artifacts, and whether they are as many as GitHub counts.
-
-    An upload while the pages are read shifts them, so that one artifact can come twice.
-    """
-    by_id: dict[int, Artifact] = {}
+def _list_once(client: GitHubClient, run_id: int) -> Listing:
+    """Read all pages. An upload meanwhile shifts them, so that one artifact can come twice."""
+    artifacts: dict[int, Artifact] = {}
+    unreadable: dict[str, UnreadableArtifact] = {}
     total_count = 0
     for payload in client.get_pages(f"actions/runs/{run_id}/artifacts", _LIST, {}):
-        page = parse_payload(_LISTING, payload, _LIST)
+        page = parse_payload(_PAGE, payload, _LIST)
         total_count = page.total_count
-        by_id |= {artifact.id: artifact._replace(run_id=artifact.run_id or run_id) for artifact in page.artifacts}
-    newest_first = sorted(by_id.values(), key=lambda artifact: artifact.created_at or "", reverse=True)
-    return tuple(artifact for artifact in newest_first if _is_name(artifact.name)), len(by_id) >= total_count
-
-
-def _is_name(name: str) -> bool:
-    try:
-        _name(name)
-    except InvalidValue:
-        return False
-    return True
+        for description in page.artifacts:
+            try:
+                artifact = _ARTIFACT(description)
+            except InvalidValue as error:
+                name = description.get("name") if type(description) is dict else None
+                unreadable[repr(description)] = UnreadableArtifact(
+                    name if type(name) is str else None, str(error.problems[0])
+                )
+            else:
+                artifacts[artifact.id] = artifact._replace(run_id=artifact.run_id or run_id)
+    newest_first = sorted(artifacts.values(), key=lambda artifact: artifact.created_at or "", reverse=True)
+    unlisted = max(0, total_count - len(artifacts) - len(unreadable))
+    return Listing(tuple(newest_first), tuple(unreadable.values()), unlisted)
 
 
 def get_artifact(client: GitHubClient, artifact_id: int) -> Artifact | CheckFailure:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 import pytest
 
@@ -166,6 +167,90 @@ def test_an_artifact_that_nobody_asked_for_does_not_stop_the_gate(job: Job) -> N
 
     assert outcome.said == ("harness_flake", True, "transport-fault")
     assert sides(outcome) == [str(old.id), str(new.id)]
+
+
+UNREADABLE = [{"name": None}, {"size_in_bytes": "many"}, {"created_at": "yesterday"}]
+
+
+@pytest.mark.parametrize("description", UNREADABLE, ids=str)
+def test_an_unreadable_artifact_that_nobody_asked_for_is_left_out_with_a_note(
+    job: Job, description: dict[str, Any]
+) -> None:
+    """The run has one attempt, and both names are found: it can be neither side, and no other attempt's evidence."""
+    job.pair(dropped(1), make_capture(1))
+    job.upload("coverage", make_capture(1), description=description)
+
+    outcome = job.gate()
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert "whose description cannot be read" in outcome.text
+    assert "left out" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("inputs", "names", "description"),
+    [
+        (PLAIN, ("first", "rerun"), {"size_in_bytes": "many"}),
+        (GLOBS, ("first-2", "first-1", "rerun-1"), {"size_in_bytes": "many"}),
+        (GLOBS, ("first-2", "first-1", "rerun-1"), {"name": None}),
+        (ONE_NAME, ("first", "bundle"), {"name": None}),
+    ],
+    ids=[
+        "the name asked for",
+        "a name that a glob matches",
+        "no name beside globs",
+        "no name beside one attempt",
+    ],
+)
+def test_an_unreadable_artifact_that_may_be_what_was_asked_for_is_no_verdict(
+    job: Job, inputs: dict[str, str], names: tuple[str, ...], description: dict[str, Any]
+) -> None:
+    """A shard, a side or an attempt may be in it: what is not described is not absent."""
+    unreadable, *readable = names
+    job.upload(unreadable, failed(1), description=description)
+    for name in readable:
+        job.upload(name, make_capture(1))
+
+    outcome = job.gate(**inputs)
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 3
+    assert "which may be what input first-artifact asks for" in outcome.text
+
+
+@pytest.mark.parametrize("inputs", [GLOBS, ONE_NAME], ids=["globs", "one name"])
+@pytest.mark.parametrize("made", [dropped(1), make_capture(1)], ids=["a flake", "green"])
+def test_a_listing_that_stays_shorter_than_its_count_is_no_evidence_of_absence(
+    job: Job, pretended: Pretended, inputs: dict[str, str], made: Capture
+) -> None:
+    """A shard that failed, or a newer attempt that did, is counted and not listed."""
+    if inputs is GLOBS:
+        job.upload("first-1", made)
+        job.upload("rerun-1", make_capture(1))
+    else:
+        job.attempts(3)
+        job.upload("bundle", made, attempt=1)
+        job.upload("bundle", make_capture(2), attempt=2)
+    job.upload("first-2" if inputs is GLOBS else "bundle", failed(3), unlisted=True)
+
+    outcome = job.gate(pretended.clock, wait_seconds="60", **inputs)
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 3
+    assert "an artifact that GitHub counts and does not list" in outcome.text
+    assert "run this again in some minutes" in outcome.text
+
+
+def test_an_unlisted_artifact_cannot_hide_in_a_run_of_one_attempt_whose_names_are_found(job: Job) -> None:
+    """An attempt takes a name once: the verdict stands, with a note."""
+    job.pair(make_capture(1), make_capture(1))
+    job.upload("coverage", make_capture(1), unlisted=True)
+
+    outcome = job.gate()
+
+    assert outcome.said == ("unclassified", False, "green")
+    assert outcome.code == 0
+    assert "an artifact that GitHub counts and does not list: left out" in outcome.text
 
 
 def test_what_the_remaining_limit_cannot_pay_is_refused_before_it_starts(job: Job) -> None:

@@ -170,6 +170,52 @@ def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -
     assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [{"unlisted": True}, {"description": {"name": None}}, {"description": {"size_in_bytes": None}}],
+    ids=["counted and not listed", "without a name", "of no size"],
+)
+@pytest.mark.parametrize("named", ["names", "ids"])
+def test_what_github_does_not_describe_may_be_the_fail_of_another_attempt(
+    job: Job, facts: dict[str, Any], named: str
+) -> None:
+    """Attempt 2 would be a flake; attempt 1's fail is in an artifact of which nothing is known."""
+    job.attempts(2)
+    job.upload("first-1", failed(1), attempt=1, **facts)
+    pair = [upload(job, TWO_NAMES, "first", dropped(2)), upload(job, TWO_NAMES, "rerun", make_capture(2))]
+
+    outcome = job.gate(**(ids(*pair) if named == "ids" else {"first_artifact": "first-2", "rerun_artifact": "rerun-2"}))
+
+    assert outcome.said == ("unclassified", False, "earlier-fail")
+    assert "could not be read" in outcome.text
+    assert not job.pull.issue.labels
+
+
+@pytest.mark.parametrize("facts", [{"unlisted": True}, {"description": {"name": None}}], ids=["unlisted", "nameless"])
+def test_a_miss_stands_whatever_else_the_run_has(job: Job, facts: dict[str, Any]) -> None:
+    """Nothing that is not known could make it green or a flake."""
+    job.attempts(2)
+    job.upload("first-1", make_capture(1), attempt=1, **facts)
+    for side in ("first", "rerun"):
+        upload(job, TWO_NAMES, side, failed(2))
+
+    assert job.gate(**TWO_NAMES).said == ("property_miss", False, "both-oracles-failed")
+
+
+@pytest.mark.parametrize("facts", [{"unlisted": True}, {"description": {"name": None}}], ids=["unlisted", "nameless"])
+def test_what_is_not_known_forbids_no_freeze_where_every_attempt_left_its_records(
+    job: Job, facts: dict[str, Any]
+) -> None:
+    """Each attempt has a record under each name, so the other one is no evidence of theirs."""
+    job.attempts(2)
+    for attempt in (1, 2):
+        upload(job, TWO_NAMES, "first", dropped(attempt))
+        upload(job, TWO_NAMES, "rerun", make_capture(attempt))
+    job.upload("coverage", make_capture(1), attempt=1, **facts)
+
+    assert job.gate(**TWO_NAMES).said == ("harness_flake", True, "transport-fault")
+
+
 def test_a_telling_name_without_evidence_tells_nothing(job: Job) -> None:
     """Attempt 1 left a log that is called as its bundle would be, and the bundle under a free name."""
     job.attempts(2)

@@ -1,22 +1,22 @@
 """`freeze-gate classify FIRST RERUN`: reach the same verdict as the action, offline, from two folders or zips."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 from freeze_gate.commands import CommandContext
 from freeze_gate.commands._file import read_file
+from freeze_gate.errors import UsageError
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
 from freeze_gate.evidence.models import CheckFailure, Source
 from freeze_gate.evidence.pairing import build_pairs, merge_sources
 from freeze_gate.files import write_file
-from freeze_gate.policy.freezes import PolicyReading
-from freeze_gate.report.advice import explain
+from freeze_gate.policy.freezes import NOT_ASKED, PolicyReading
 from freeze_gate.report.escape import escape_log
 from freeze_gate.report.outputs import format_four_lines
+from freeze_gate.report.terminal import describe_policy, describe_verdict
 from freeze_gate.verdict.document import encode
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import Case, Result
@@ -50,28 +50,47 @@ def configure(parser: ArgumentParser) -> None:
         help="unfrozen, or never: report only, exit 0 or 2",
     )
     parser.add_argument(
+        "--pull-request", metavar="N", type=int, help="the pull request to judge for; a freeze may be only for one"
+    )
+    parser.add_argument(
         "--verdict-file", metavar="FILE", type=Path, help="also write the verdict document to this file"
     )
+    parser.add_argument("--summary", metavar="FILE", type=Path, help="also write the summary page, as the action would")
 
 
 def run(args: Namespace, context: CommandContext) -> int:
     """Print the four lines of the deciding pair, or the verdict document, and explain the verdict on stderr."""
+    if args.pull_request is not None and args.pull_request < 1:
+        raise UsageError(f"--pull-request is {args.pull_request}; allowed: the number of a pull request")
     case = _build_case(args, context)
+    policy = _read_policy_file(args.policy, case) if args.policy else NOT_ASKED
     result = evaluate(case)
-    if result.red[FailureClass.HARNESS_FLAKE] and args.policy:
-        case = case._replace(policy=_read_policy_file(args.policy, case))
+    if result.red[FailureClass.HARNESS_FLAKE]:  # as in the action, the policy matters to nothing else
+        case = case._replace(policy=policy)
         result = evaluate(case)
     if not args.json:
         context.stdout.write(format_four_lines(result))
-    print(*_explanation(case, result), sep="\n", file=context.stderr)
+    print(*describe_verdict(case, result), sep="\n", file=context.stderr)
+    if args.policy:
+        print(*describe_policy(policy, case, result), sep="\n", file=context.stderr)
     document = encode(case, result) if args.json or args.verdict_file else b""
     try:
         if args.verdict_file:
             write_file(args.verdict_file.parent, args.verdict_file.name, [document])
+        if args.summary:
+            write_file(args.summary.parent, args.summary.name, [_render_summary(args, case, result)])
     finally:
         if args.json:
             context.stdout.write(document.decode("ascii"))
     return result.exit_code
+
+
+def _render_summary(args: Namespace, case: Case, result: Result) -> bytes:
+    from freeze_gate.report.context import ReportContext
+    from freeze_gate.report.summary import render_summary
+
+    context = ReportContext(policy=escape_log(args.policy.as_posix())) if args.policy else ReportContext()
+    return render_summary(case, result, context).encode("utf-8", "backslashreplace")
 
 
 def _build_case(args: Namespace, context: CommandContext) -> Case:
@@ -85,6 +104,7 @@ def _build_case(args: Namespace, context: CommandContext) -> Case:
         pairs=build_pairs(first, rerun, tuple(args.expect)),
         today=context.now().date(),
         fail_on=args.fail_on,
+        pull_request=args.pull_request,
         expected=tuple(args.expect),
     )
 
@@ -102,13 +122,3 @@ def _read_policy_file(path: Path, case: Case) -> PolicyReading:
     from freeze_gate.policy.file import MAX_POLICY_BYTES, read_policy  # YAML is needed only if there is a policy
 
     return read_policy(read_file(path, MAX_POLICY_BYTES, "--policy"), escape_log(path.name), case.today)
-
-
-def _explanation(case: Case, result: Result) -> Iterator[str]:
-    yield f"reason: {result.reason}. {escape_log(explain(result.verdict))}"
-    if case.policy.state == "unusable":
-        yield "The policy could not be used. No freeze is active, and everything that it could require is required."
-        yield from map(escape_log, case.policy.problems)
-    elif result.freeze_active and result.verdict.freeze_status:
-        last_day = result.verdict.freeze_status.freeze.expires
-        yield f"Every red pair is muted by a freeze; that of this pair ends on {last_day} (last day, UTC)."

@@ -20,9 +20,9 @@ def abbreviate(items: Sequence[T], limit: int = 20, show: Callable[[T], str] = s
     return [*shown, f"and {omitted} more"] if omitted > 0 else shown
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 note`, `2 notes`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun: `1 note`, `2 notes`, `2 entries`. The plural ends in `s` unless it is given."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def printable_name(name: str) -> str:

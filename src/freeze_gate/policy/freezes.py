@@ -72,7 +72,7 @@ class FreezeStatus(NamedTuple):
     freeze: Freeze
 
 
-def freeze_status(  # noqa: PLR0913 - the rule's facts, each by itself
+def freeze_statuses(  # noqa: PLR0913 - the rule's facts, each by itself
     policy: Policy,
     fixture_id: str,
     fixture_sha256: Sha256,
@@ -80,8 +80,8 @@ def freeze_status(  # noqa: PLR0913 - the rule's facts, each by itself
     pull_request: int | None,
     *,
     oracle_passed: bool,
-) -> FreezeStatus | None:
-    """Return the status of the entry for a fixture id that is nearest to active; None if there is no entry.
+) -> list[FreezeStatus]:
+    """Return the status of each entry for a fixture id, the nearest to active first.
 
     `today` is the UTC date; both edge days count. `oracle_passed` says whether one of the pair's two oracles passed.
     The caller makes sure that the pair is a `harness_flake`: no other class can be frozen.
@@ -100,7 +100,7 @@ def freeze_status(  # noqa: PLR0913 - the rule's facts, each by itself
 
     statuses = [FreezeStatus(state_of(freeze), freeze) for freeze in policy.freezes if freeze.fixture_id == fixture_id]
     statuses.sort(key=lambda status: status.freeze.expires, reverse=True)  # of two in one state, the later one
-    return min(statuses, key=lambda status: STATES.index(status.state), default=None)
+    return sorted(statuses, key=lambda status: STATES.index(status.state))
 
 
 def is_too_long(freeze: Freeze, policy: Policy) -> bool:

@@ -15,7 +15,8 @@ from freeze_gate.evidence.checks import (
     run_checks,
 )
 from freeze_gate.evidence.models import Pair, Side
-from freeze_gate.policy.freezes import FreezeStatus, freeze_status
+from freeze_gate.policy import freezes
+from freeze_gate.policy.freezes import FreezeStatus
 from freeze_gate.verdict.models import GREEN, Case, Result, Verdict
 from freeze_gate.verdict.table import FailureClass, Rule, RunRecord, freeze_allowed, match_rule
 from freeze_gate.version import RULES_VERSION
@@ -99,7 +100,7 @@ def _verdict(pair: Pair, context: CheckContext, case: Case, checks: _Checks) -> 
         freeze_allowed=freeze_allowed(failure_class),
         fixture_sha256=record and record.fixture_sha256,
         fixture_path=record and record.fixture_path,
-        freeze_status=_freeze_status(pair, case) if freeze_allowed(failure_class) else None,
+        freeze_status=next(iter(freeze_statuses(pair, case)), None) if freeze_allowed(failure_class) else None,
     )
 
 
@@ -126,12 +127,12 @@ def _is_pin_verified(side: Side) -> bool:
     return bool(side.record and side.pin and side.pin.sha256 == side.record.fixture_sha256)
 
 
-def _freeze_status(pair: Pair, case: Case) -> FreezeStatus | None:
-    """Return what the policy says about a flake. An absent or unusable policy says nothing."""
+def freeze_statuses(pair: Pair, case: Case) -> list[FreezeStatus]:
+    """Return what the policy says about a flake, the nearest to active first. One that was not read says nothing."""
     first, rerun = pair.first.record, pair.rerun.record
     if case.policy.state != "read" or pair.fixture_id is None or not first or not rerun or not first.fixture_sha256:
-        return None
-    return freeze_status(
+        return []
+    return freezes.freeze_statuses(
         case.policy.policy,
         pair.fixture_id,
         first.fixture_sha256,

@@ -1,6 +1,7 @@
 """`freeze-gate classify`: the same verdict, offline, from folders or zips."""
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -72,14 +73,17 @@ def test_the_four_lines_are_all_that_stands_on_stdout(desk: Terminal, name: str)
     ]
     assert f"failure_class={name}\n" in said.out
     assert f"freeze_allowed={'true' if name == 'harness_flake' else 'false'}\n" in said.out
-    assert said.err.startswith(f"reason: {reason}. ")
+    fixture, why, following = said.err.splitlines()
+    assert fixture == "fixture: sorted-patch"
+    assert why.startswith(f"why: {reason}. ")
+    assert re.fullmatch(r"next: [^*\\]+", following)
     assert said.code == 1
 
 
 def test_green_is_0(desk: Terminal) -> None:
     """Nothing to mute."""
     said = desk.run("classify", desk.zip("first", GREEN[0]), desk.zip("rerun", GREEN[1]))
-    assert (said.code, said.err.split(".")[0]) == (0, "reason: green")
+    assert (said.code, said.err.splitlines()[1].split(".")[0]) == (0, "why: green")
 
 
 def test_a_record_without_a_run_is_classified(desk: Terminal) -> None:
@@ -95,13 +99,13 @@ def test_the_same_path_twice_is_one_side(desk: Terminal) -> None:
     link = desk.folder / "link"
     link.symlink_to(path)
     for other in (path, link):
-        assert desk.run("classify", path, other).err.startswith("reason: artifact-same. ")
+        assert "\nwhy: artifact-same. " in desk.run("classify", path, other).err
 
 
 def test_what_is_not_there_is_missing_and_blocks(desk: Terminal) -> None:
     """Missing evidence is a verdict, not a usage error."""
     said = desk.run("classify", desk.zip("first", MISS[0]), desk.folder / "none")
-    assert said.err.startswith("reason: artifact-missing. ")
+    assert "\nwhy: artifact-missing. " in said.err
     assert said.code == 1
 
 
@@ -110,7 +114,7 @@ def test_expected_ids_that_are_not_there_block(desk: Terminal) -> None:
     paths = desk.zip("first", GREEN[0]), desk.zip("rerun", GREEN[1])
     assert desk.run("classify", *paths, "--expect", "sorted-*").code == 0
     said = desk.run("classify", *paths, "--expect", "sorted-patch", "--expect", "gone")
-    assert said.err.startswith("reason: record-missing. ")
+    assert "\nwhy: record-missing. " in said.err
     assert said.code == 1
 
 
@@ -126,9 +130,102 @@ def test_a_policy_mutes_a_flake(desk: Terminal) -> None:
     assert said.code == 0
     assert "freeze_allowed=true\n" in said.out
     last = datetime.now(UTC).date() + timedelta(days=3)
-    assert said.err.splitlines()[1:] == [
-        f"Every red pair is muted by a freeze; that of this pair ends on {last} (last day, UTC)."
+    assert said.err.splitlines()[3:] == [
+        f"freeze: sorted-patch, line 1: mutes this pair until {last} (last day, UTC); owner @octo-org/harness"
     ]
+
+
+ENTRIES = {
+    "for another digest": ({"fixture_sha256": "f" * 64}, f"mutes nothing: it is for other bytes, {'f' * 64}"),
+    "for another pull request": (
+        {"pull_request": 12},
+        "mutes nothing: it is only for pull request 12; --pull-request names the one to judge for",
+    ),
+    "lapsed": ({"added": "2026-01-01", "expires": "2026-01-20"}, "mutes nothing: it expired on 2026-01-20"),
+}
+
+
+@pytest.mark.parametrize(("changes", "effect"), ENTRIES.values(), ids=ENTRIES)
+def test_an_entry_that_mutes_nothing_is_named_with_the_reason(
+    desk: Terminal, changes: dict[str, object], effect: str
+) -> None:
+    """One line for each entry of `--policy` that names the fixture id."""
+    file = desk.folder / "policy.yml"
+    file.write_bytes(make_policy(**changes))
+
+    result = desk.run("classify", desk.zip("a", FLAKE[0]), desk.zip("b", FLAKE[1]), "--policy", file)
+
+    assert (result.code, result.err.splitlines()[3:]) == (
+        1,
+        [f"freeze: sorted-patch, line 1: {effect}; owner @octo-org/harness"],
+    )
+
+
+def test_an_entry_for_what_is_no_flake_is_named_and_leaves_the_verdict(desk: Terminal) -> None:
+    """The policy matters to a flake alone, so the document does not hold it; a reader sees that the entry is idle."""
+    file = desk.folder / "policy.yml"
+    file.write_bytes(make_policy())
+    paths = desk.zip("a", MISS[0]), desk.zip("b", MISS[1])
+
+    result = desk.run("classify", *paths, "--json", "--policy", file)
+
+    assert json.loads(result.out)["case"]["policy"]["state"] == "not_asked"
+    assert result.err.splitlines()[3:] == [
+        "freeze: sorted-patch, line 1: mutes nothing: the pair is property_miss, not a flake; owner @octo-org/harness"
+    ]
+    file.write_bytes(make_policy(fixture_id="other"))
+    assert desk.run("classify", *paths, "--policy", file).err.splitlines()[3:] == [
+        "policy: 1 entry, none for a fixture id of these bundles"
+    ]
+
+
+def test_a_freeze_for_one_pull_request_mutes_with_its_number(desk: Terminal) -> None:
+    """`--pull-request`; any other number leaves the flake red, and no number is one of a pull request below 1."""
+    file = desk.folder / "policy.yml"
+    file.write_bytes(make_policy(pull_request=12))
+    words = "classify", desk.zip("a", FLAKE[0]), desk.zip("b", FLAKE[1]), "--policy", file, "--pull-request"
+
+    assert desk.run(*words, "12").code == 0
+    assert desk.run(*words, "13").code == 1
+    assert desk.run(*words, "0").code == 2
+
+
+def test_the_summary_is_the_page_of_the_action(desk: Terminal) -> None:
+    """`--summary`: the same four lines, in a page of Markdown; one that cannot be written is exit code 3."""
+    page = desk.folder / "summary.md"
+
+    result = desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--summary", page)
+
+    assert page.read_text(encoding="utf-8").startswith("## Freeze Gate: `property_miss`\n")
+    assert result.out in page.read_text(encoding="utf-8")
+    assert desk.run("classify", desk.zip("a", MISS[0]), desk.zip("b", MISS[1]), "--summary", desk.folder).code == 3
+
+
+def test_several_pairs_are_counted(desk: Terminal) -> None:
+    """Worst first, and the pair that decides is named."""
+    sides = [
+        desk.zip(name, FLAKE[place], MISS[place].changed(fixture_id="b"), GREEN[place].changed(fixture_id="c"))
+        for place, name in enumerate(("first", "rerun"))
+    ]
+    assert desk.run("classify", *sides).err.splitlines()[:2] == [
+        "fixture: b",
+        "pairs: 3 (1 property_miss, 1 harness_flake, 1 green)",
+    ]
+
+
+def test_files_of_macos_are_named_and_make_no_pair(desk: Terminal) -> None:
+    """A record beside `._NAME.json` is judged as if that were not there."""
+    first = desk.bundle("first", FLAKE[0])
+    (record,) = first.rglob("records/*.json")
+    record.with_name("._sorted-patch.json").write_bytes(b"\0\5\x16\7")
+
+    result = desk.run("classify", first, desk.zip("rerun", FLAKE[1]))
+
+    assert "failure_class=harness_flake\n" in result.out
+    place = f"{record.parent.relative_to(first).as_posix()}/._sorted-patch.json"
+    assert result.err.splitlines()[-1] == (
+        f"note: Left out of first: {place}. macOS adds such files (AppleDouble); they are no records."
+    )
 
 
 def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Terminal) -> None:
@@ -140,8 +237,9 @@ def test_a_broken_policy_mutes_nothing_and_is_said_with_its_lines(desk: Terminal
     said = desk.run("classify", *paths, "--policy", file)
 
     assert said.code == 1
-    _, loud, *problems = said.err.splitlines()
-    assert loud.startswith("The policy could not be used. No freeze is active")
+    *_, loud, first, second = said.err.splitlines()
+    problems = [first, second]
+    assert loud.startswith("policy: could not be used. No freeze is active")
     assert [problem.split(".yml:")[1][:2] for problem in problems] == ["2:", "3:"]
     assert "::error" not in said.err
     assert "frezes" in problems[1]
@@ -249,7 +347,8 @@ def test_whoever_reads_no_more_of_the_document_gets_no_traceback(desk: Terminal)
         assert process.stderr
         assert process.stdout.readline() == b"{\n"
         process.stdout.close()
-        (line,) = process.stderr.read().splitlines()
-        assert line.startswith(b"reason: green. Nothing to mute")
+        lines = process.stderr.read().splitlines()
+        assert lines[:2] == [b"fixture: f000", b"pairs: 300 (300 green)"]
+        assert lines[2].startswith(b"why: green. Nothing to mute")
         assert process.wait() == 3
     assert json.loads((desk.folder / "v.json").read_bytes())["result"]["reason"] == "green"

@@ -16,7 +16,7 @@ from freeze_gate.policy.freezes import (
     Policy,
     PolicyReading,
     expiry_notice,
-    freeze_status,
+    freeze_statuses,
     is_too_long,
     overlaps,
 )
@@ -43,8 +43,8 @@ def state(
 ) -> str | None:
     """Ask about the flake of `sorted-patch`."""
     policy = Policy(most, freezes=freezes)
-    found = freeze_status(policy, "sorted-patch", SHA, today, pull_request, oracle_passed=oracle_passed)
-    return found and found.state
+    statuses = freeze_statuses(policy, "sorted-patch", SHA, today, pull_request, oracle_passed=oracle_passed)
+    return statuses[0].state if statuses else None
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,12 @@ def test_the_nearest_entry_is_named() -> None:
     older = FREEZE._replace(added=date(2026, 8, 1), expires=date(2026, 8, 20))
     other = FREEZE._replace(fixture_sha256=OTHER)
     policy = Policy(freezes=(other, older, lapsed))
-    found = freeze_status(policy, "sorted-patch", SHA, date(2026, 11, 29), None, oracle_passed=True)
-    assert found == FreezeStatus("expired", lapsed)
+    statuses = freeze_statuses(policy, "sorted-patch", SHA, date(2026, 11, 29), None, oracle_passed=True)
+    assert statuses == [
+        FreezeStatus("expired", lapsed),
+        FreezeStatus("expired", older),
+        FreezeStatus("other_digest", other),
+    ]
     assert state(other, older, FREEZE, lapsed) == ACTIVE
     assert state() is None
 

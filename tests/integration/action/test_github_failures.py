@@ -214,6 +214,27 @@ def test_a_policy_that_cannot_be_read_mutes_nothing(job: Job) -> None:
     assert any("policy" in message for level, message in outcome.annotations if level == "warning")
 
 
+@pytest.mark.parametrize(
+    ("policy", "egress", "expected"),
+    [
+        (b"require: {sealed_oracle: true}", "open", ("unclassified", False, "oracle-unsealed")),
+        (b"require: {sealed_oracle: true}", None, ("unclassified", False, "oracle-unsealed")),
+        (b"require: {sealed_oracle: true}", "sealed", ("harness_flake", True, "transport-fault")),
+        (b"require: {sealed_oracle: false}", "open", ("harness_flake", True, "transport-fault")),
+        (b"unknown: key", "open", ("unclassified", False, "oracle-unsealed")),
+        (b"unknown: key", "sealed", ("harness_flake", True, "transport-fault")),
+    ],
+)
+def test_a_policy_that_requires_a_sealed_oracle_is_obeyed(
+    job: Job, policy: bytes, egress: str | None, expected: tuple[str, bool, str]
+) -> None:
+    """What the file says reaches the check; a file that cannot be used counts as requiring it."""
+    job.pair(FLAKE[0], FLAKE[1].changed(oracle={"egress": egress}))
+    job.repository.add_file(POLICY_PATH, b"schema: freeze-gate/policy/1\n" + policy + b"\n")
+
+    assert job.gate().said == expected
+
+
 def test_an_active_freeze_mutes_and_posts_nothing(job: Job) -> None:
     """Exit 0, `freeze-active`, and no label."""
     job.pair(*FLAKE)

@@ -4,5 +4,5 @@ from typing import Final
 
 VERSION: Final = "0.1.0"
 
-RULES_VERSION: Final = 3
+RULES_VERSION: Final = 4
 """Increased with every change to the decision table, to a check, or to their order. A verdict names its version."""

@@ -1,6 +1,6 @@
 """The evidence of both runs: list their artifacts, select, download, verify, read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from freeze_gate.artifacts.select import (
     truncate_at,
 )
 from freeze_gate.errors import NoVerdictError, UsageError
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.bundle import SourceRecords
 from freeze_gate.evidence.checks import FIRST, RERUN
 from freeze_gate.evidence.models import Artifact, CheckFailure, OtherAttempt, Source
@@ -71,11 +72,7 @@ class Collector:
             self._read(FIRST, selections, runs[FIRST]),
             self._read(RERUN, selections, runs[RERUN]),
             unopened_artifacts(groups, selections, listings),
-            tuple(
-                f"Run {run_id} has {' and '.join(descriptions)}: left out."
-                for run_id, listing in listings.items()
-                if (descriptions := describe_unknown_artifacts(listing))
-            ),
+            (*self._describe_older_attempts(groups, selections), *_describe_left_out(listings)),
         )
 
     def read_other_attempts(self, unopened: UnopenedArtifacts) -> Sequence[OtherAttempt]:
@@ -217,6 +214,34 @@ class Collector:
 
         return select(group, attempt_of, self._attempts.known_latest(run_id))
 
+    def _describe_older_attempts(
+        self, groups: Iterable[CandidateGroup], selections: Sequence[Selection]
+    ) -> Iterator[str]:
+        """Say which attempts are compared where a newer one left nothing under the name that an input asks for."""
+        candidates: dict[str, list[Candidate]] = {}
+        for selection in selections:
+            if selection.candidate:
+                candidates.setdefault(selection.label, []).append(selection.candidate)
+        labels: dict[tuple[int, int, str], list[str]] = {}
+        for group in groups:
+            selected = candidates.get(group.label, [])
+            run_id = selected[0].artifact.run_id if selected else None
+            newest = self._attempts.known_latest(run_id) if run_id else None
+            says_one_attempt = ATTEMPT not in group.label and any(candidate.attempt for candidate in selected)
+            if not run_id or not newest or group.named_by_id or says_one_attempt:
+                continue
+            attempts = {self._attempts.attempt_of(candidate, run_id) for candidate in selected}
+            compared = sorted(attempt for attempt in attempts if attempt)
+            if compared and compared[-1] < newest:
+                noun = "attempt" if len(compared) == 1 else "attempts"
+                names_of = labels.setdefault((newest, run_id, f"{noun} {' and '.join(map(str, compared))}"), [])
+                names_of.append(group.label)
+        for (newest, run_id, compared_attempts), names in labels.items():
+            yield (
+                f"Attempt {newest} of run {run_id} left no artifact named {', '.join(abbreviate(names))}: what "
+                f"{compared_attempts} left was compared."
+            )
+
     def _read(self, side: str, selections: Iterable[Selection], run_id: int) -> RunEvidence:
         return merge_sources(self._read_selection(one, run_id) for one in selections if one.side == side)
 
@@ -235,3 +260,10 @@ class Collector:
             newest_attempt=self._attempts.known_latest(run_id),
         )
         return reading.with_source(source)
+
+
+def _describe_left_out(listings: Listings) -> Iterator[str]:
+    for run_id, listing in listings.items():
+        descriptions = describe_unknown_artifacts(listing)
+        if descriptions:
+            yield f"Run {run_id} has {' and '.join(descriptions)}: left out."

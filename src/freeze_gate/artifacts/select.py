@@ -140,7 +140,8 @@ def describe_unknown_artifacts(listing: Listing) -> list[str]:
 def group_of_artifact(side: str, artifact: Artifact, listing: Sequence[Artifact]) -> CandidateGroup:
     """Return the group of an artifact that was given by its id: it is the only candidate."""
     candidate = Candidate(artifact, attempt_in_name(artifact))
-    return _with_siblings([CandidateGroup(artifact.name, (side,), (candidate,))], listing)[0]
+    group = CandidateGroup(artifact.name, (side,), (candidate,), named_by_id=True)
+    return _with_siblings([group], listing)[0]
 
 
 def truncate_at(group: CandidateGroup, artifact: Artifact, sides: tuple[str, ...]) -> CandidateGroup | None:

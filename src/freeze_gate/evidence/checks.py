@@ -3,7 +3,7 @@
 An **evidence check** that fails makes the digest of its side missing (both digests, if it is about the pair), so that
 the first rule of the decision table makes the pair `unclassified`. A **flake check** runs only if the table would
 otherwise say `harness_flake`; failing, it makes both digests missing. So a miss, a drift and a split stay what they
-are: a flake check can only withdraw a flake.
+are: a flake check can only withdraw a flake. A **green check** does the same to a pair that would otherwise be green.
 
 The order of a table is the order of the reasons: if several checks fail, the first one in the table is the reason, and
 the first run goes before the rerun. A check's id is the same in the code, the summary, the verdict document and the
@@ -220,6 +220,20 @@ def _earlier_fail(pair: Pair, context: CheckContext) -> str | None:
     return None
 
 
+def _newest_attempt_missing(pair: Pair, _context: CheckContext) -> str | None:
+    """Two attempts under one name: the newest one of the run is the rerun, and what it left may be a fail."""
+    first, rerun = pair.first, pair.rerun
+    newest = rerun.source.newest_attempt
+    if first.source.label != rerun.source.label or first.run_id != rerun.run_id or not newest:
+        return None
+    if not (first.attempt and rerun.attempt and first.attempt < rerun.attempt < newest):
+        return None
+    return (
+        f"attempts {first.attempt} and {rerun.attempt} were compared, and the run is at attempt {newest}, of which "
+        "nothing was compared"
+    )
+
+
 EVIDENCE_CHECKS: Final = (
     Check("artifact-missing", "No artifact was found for this side."),
     Check("artifact-expired", "The artifact has expired and cannot be downloaded any more."),
@@ -257,4 +271,8 @@ FLAKE_CHECKS: Final = (
     Check("commit-unknown", "Nothing says which code this run tested.", _commit_unknown, since=2),
     Check("pin-partial", "Only a truncated sample was ever checked.", pair=_pin_partial),
     Check("earlier-fail", "Another attempt recorded a failed oracle on the same bytes.", pair=_earlier_fail),
+)
+
+GREEN_CHECKS: Final = (
+    Check("artifact-missing", "No artifact was found for this side.", pair=_newest_attempt_missing, since=4),
 )

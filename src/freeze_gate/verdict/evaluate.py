@@ -7,6 +7,7 @@ from freeze_gate.evidence.checks import (
     EVIDENCE_CHECKS,
     FIRST,
     FLAKE_CHECKS,
+    GREEN_CHECKS,
     RERUN,
     Check,
     CheckContext,
@@ -35,12 +36,13 @@ class _Checks(NamedTuple):
 
     evidence: tuple[Check, ...]
     flake: tuple[Check, ...]
+    green: tuple[Check, ...]
 
 
 def evaluate(case: Case, rules: int = RULES_VERSION) -> Result:
     """Return the verdict of every pair and what follows from all of them, by a version of the rules."""
     context = _context(case, rules)
-    checks = _Checks(checks_of_version(EVIDENCE_CHECKS, rules), checks_of_version(FLAKE_CHECKS, rules))
+    checks = _Checks(*(checks_of_version(table, rules) for table in (EVIDENCE_CHECKS, FLAKE_CHECKS, GREEN_CHECKS)))
     verdicts = [_verdict(pair, context, case, checks) for pair in case.pairs]
     red: dict[FailureClass, list[int]] = {failure_class: [] for failure_class in SEVERITY}
     for index, verdict in enumerate(verdicts):
@@ -80,12 +82,12 @@ def _severity(verdict: Verdict) -> tuple[bool, int, str]:
 
 
 def _verdict(pair: Pair, context: CheckContext, case: Case, checks: _Checks) -> Verdict:
-    """Run the evidence checks, ask the table, and for a flake run the flake checks. Nothing else decides."""
+    """Run the evidence checks, ask the table, and run the checks of what came out. Nothing else decides."""
     findings = run_checks(checks.evidence, pair, context)
     rule = _match_rule_unless_green(pair, findings)
     is_flake = rule is not None and freeze_allowed(rule.failure_class)
-    if is_flake:
-        findings = run_checks(checks.flake, pair, context)  # no evidence check failed, or it would not be a flake
+    if is_flake or rule is None:  # then no evidence check failed
+        findings = run_checks(checks.flake if is_flake else checks.green, pair, context)
         rule = _match_rule_unless_green(pair, findings)
     failure_class = rule.failure_class if rule else FailureClass.UNCLASSIFIED
     reason = rule.id if rule else GREEN

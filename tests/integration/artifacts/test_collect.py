@@ -103,6 +103,63 @@ def test_an_artifact_that_never_comes_is_not_waited_for_for_ever(job: Job, prete
 
     assert outcome.said == ("harness_flake", True, "transport-fault")
     assert len([call for call in api_calls(job.github) if call.endswith("/artifacts")]) == 2
+    assert "Attempt 3 of run 4242 left no artifact named bundle-{attempt}: what attempts 1 and 2 left was compared" in (
+        outcome.text
+    )
+
+
+@pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
+def test_two_attempts_are_not_green_after_a_newer_one_that_left_nothing(job: Job, inputs: dict[str, str]) -> None:
+    """Attempt 3 was cancelled, or crashed before its upload: the pass of the two before it is no pass of the patch."""
+    job.attempts(3)
+    for capture in (make_capture(1), make_capture(2)):
+        upload(job, inputs, "first", capture)
+
+    outcome = job.gate(**inputs)
+
+    assert outcome.said == ("unclassified", False, "artifact-missing")
+    assert outcome.code == 1
+    assert "attempts 1 and 2 were compared, and the run is at attempt 3" in outcome.text
+    assert "Attempt 3 of run 4242 left no artifact named bundle" in outcome.text
+
+
+@pytest.mark.parametrize("inputs", [ONE_NAME, BY_ATTEMPT], ids=["one name", "{attempt}"])
+def test_a_miss_of_two_attempts_stands_after_a_newer_one_that_left_nothing(job: Job, inputs: dict[str, str]) -> None:
+    """The summary says which attempts it is about."""
+    job.attempts(3)
+    for capture in (failed(1), failed(2)):
+        upload(job, inputs, "first", capture)
+
+    outcome = job.gate(**inputs)
+
+    assert outcome.said == ("property_miss", False, "both-oracles-failed")
+    assert "what attempts 1 and 2 left was compared" in outcome.text
+
+
+@pytest.mark.parametrize("inputs", [TWO_NAMES, PLAIN], ids=["{attempt}", "plain names"])
+def test_a_gate_that_is_run_again_alone_keeps_the_green_of_two_jobs(job: Job, inputs: dict[str, str]) -> None:
+    """Both jobs passed in attempt 1, and only the gate's job was run again: the summary says so."""
+    job.attempts(2)
+    for side in ("first", "rerun"):
+        job.upload(inputs[f"{side}_artifact"].replace("{attempt}", "1"), make_capture(1), attempt=1)
+
+    outcome = job.gate(**inputs)
+
+    assert outcome.said == ("unclassified", False, "green")
+    assert outcome.code == 0
+    assert "Attempt 2 of run 4242 left no artifact named first" in outcome.text
+
+
+def test_attempts_that_are_named_exactly_are_compared_without_a_note(job: Job) -> None:
+    """Whoever names attempts 1 and 2 of three does not ask for the third."""
+    job.attempts(3)
+    for attempt in (1, 2):
+        job.upload(f"bundle-4242-{attempt}", make_capture(attempt), attempt=attempt)
+
+    outcome = job.gate(first_artifact="bundle-4242-1", rerun_artifact="bundle-4242-2")
+
+    assert outcome.said == ("unclassified", False, "green")
+    assert "left no artifact" not in outcome.text
 
 
 def test_nothing_is_waited_for_where_ids_say_all(job: Job, pretended: Pretended) -> None:

@@ -13,6 +13,7 @@ from freeze_gate.evidence.models import CheckFailure, OtherAttempt, Pair, Side, 
 from freeze_gate.policy.freezes import Policy, PolicyReading
 from freeze_gate.verdict.evaluate import evaluate
 from freeze_gate.verdict.models import GREEN
+from freeze_gate.version import RULES_VERSION
 from tests.builders.evidence import (
     DRIFT,
     FLAKE,
@@ -200,3 +201,26 @@ def test_the_verdict_does_not_depend_on_the_order_of_the_pairs() -> None:
         return sorted(map(repr, result.verdicts)), result.verdict, result[1:6]
 
     assert len({repr(outcome(chosen)) for chosen in permutations(pairs)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (GREEN_PAIR, "artifact-missing"),
+        (MISS, "both-oracles-failed"),
+        (DRIFT, "digests-differ"),
+        (SPLIT, "split-oracle"),
+        (FLAKE, "transport-fault"),
+    ],
+)
+@pytest.mark.parametrize("rules", [3, RULES_VERSION])
+def test_a_newer_attempt_without_evidence_takes_back_a_pass_alone(pair: Pair, reason: str, rules: int) -> None:
+    """Attempts 1 and 2 of three; and rules before this check know nothing of it."""
+    sides = [
+        side._replace(source=side.source._replace(label="bundle", run_id=4242, attempt=attempt, newest_attempt=3))
+        for attempt, side in enumerate((pair.first, pair.rerun), 1)
+    ]
+
+    result = evaluate(make_case(Pair(pair.fixture_id, *sides)), rules)
+
+    assert result.reason == ("green" if pair is GREEN_PAIR and rules == 3 else reason)

@@ -50,7 +50,7 @@ class Reply(NamedTuple):
 
 
 class Listener:
-    """A port of its own with a handler behind it. `log` holds every request that arrived."""
+    """A port of its own with a handler behind it. `log` holds every request that arrived, `epoch` dates the answers."""
 
     def __init__(
         self,
@@ -60,11 +60,13 @@ class Listener:
         faults: Faults,
         *,
         log: list[Request],
+        epoch: Callable[[], float] = time.time,
     ) -> None:
         self.name = name
         self.answer = answer
         self.faults = faults
         self.log = log
+        self.epoch = epoch
         self.refusing = False
         self.stopping = threading.Event()
         self._connections: set[socket.socket] = set()
@@ -216,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _head(self, status: int, headers: dict[str, str]) -> bytes:
         reason = self.responses.get(status, ("", ""))[0]
-        lines = [f"HTTP/1.1 {status} {reason}", f"Date: {self.date_time_string()}"]
+        lines = [f"HTTP/1.1 {status} {reason}", f"Date: {self.date_time_string(self.server.listener.epoch())}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 

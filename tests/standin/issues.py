@@ -1,16 +1,18 @@
 """Calls about issues and labels."""
 
+import unicodedata
 from typing import Any, Final
 
 from tests.standin.context import Context, Route, error, invalid, page_of, route
 from tests.standin.http_server import Reply
-from tests.standin.state import Grant, Issue
+from tests.standin.state import Grant, Issue, Repository
 
 STATE_REASONS: Final = (None, "completed", "not_planned", "duplicate", "reopened")
 MAX_BODY: Final = 65_536
 MAX_TITLE: Final = 256
 MAX_LABEL: Final = 50
 MAX_LABELS: Final = 100
+EMOJI_CATEGORIES: Final = ("So", "Sk", "Mn", "Cf")
 
 
 def list_issues(asked: Context) -> Reply:
@@ -45,7 +47,11 @@ def create_issue(asked: Context) -> Reply:
     repository, body = asked.repository, asked.request.json()
     if not repository.has_issues:
         return error(410, "Issues has been disabled in this repository.")
-    wrong = _issue_problem(body, required=True) or _labels_problem(body.get("labels", []))
+    wrong = (
+        _issue_problem(body, required=True)
+        or _labels_problem(body.get("labels", []))
+        or _label_race(repository, body.get("labels", []))
+    )
     if wrong:
         return wrong
     grant = asked.grant or Grant()
@@ -78,7 +84,7 @@ def add_labels(asked: Context) -> Reply:
     if issue is None:
         return error(404, "Not Found")
     names: Any = body.get("labels") if type(body) is dict else body
-    wrong = _labels_problem(names)
+    wrong = _labels_problem(names) or _label_race(asked.repository, names)
     if wrong:
         return wrong
     if len({name.lower() for name in [*issue.labels, *names]}) > MAX_LABELS:
@@ -138,6 +144,17 @@ def _labels_problem(names: Any) -> Reply | None:
             return invalid("Label", "name", "custom", words)
         if name != name.strip() or not name:
             return invalid("Label", "name", "invalid")
+        if all(unicodedata.category(char) in EMOJI_CATEGORIES for char in name):
+            return invalid("Label", "name", "custom", "name must contain more than native emoji")
+    return None
+
+
+def _label_race(repository: Repository, names: list[str]) -> Reply | None:
+    for name in names:
+        if repository.label_races and name.lower() not in repository.labels:
+            repository.label_races -= 1
+            repository.add_label(name)
+            return invalid("Label", "name", "already_exists")
     return None
 
 

@@ -8,6 +8,14 @@ from tests.standin.http_server import Reply
 
 _DOCS: Final = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"
 HOUR: Final = 3600
+SECONDARY_LIMIT: Final = (
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again. "
+    "If you reach out to GitHub Support for help, please include the request ID 0000:0000."
+)
+ABUSE_DETECTION: Final = (
+    "You have triggered an abuse detection mechanism. Please wait a few minutes before you try again."
+)
+"""How an older server, or another part of GitHub, words the secondary limit."""
 
 
 class Limit:
@@ -25,13 +33,11 @@ class Limit:
         """Leave nothing for that many seconds."""
         self.remaining, self.reset = 0, int(self._epoch()) + seconds
 
-    def strike(self, *, times: int = 1, retry_after: int | None = 60, status: int = 403) -> None:
+    def strike(
+        self, *, times: int = 1, retry_after: int | None = 60, status: int = 403, words: str = SECONDARY_LIMIT
+    ) -> None:
         """Meet the next requests with the secondary limit."""
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-        words = (
-            "You have exceeded a secondary rate limit. Please wait a few minutes before you try again. "
-            "If you reach out to GitHub Support for help, please include the request ID 0000:0000."
-        )
         self._strikes += [Reply(status, {"message": words, "documentation_url": _DOCS}, headers)] * times
 
     def headers(self) -> dict[str, str]:

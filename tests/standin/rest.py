@@ -81,5 +81,7 @@ class Rest:
             return error(401, "Requires authentication", accepted)
         elif not route.public:
             return error(403, "Resource not accessible by integration", accepted)
+        if repository.archived and route.method != "GET":
+            return error(403, "Repository was archived so is read-only.", accepted)
         reply = route.answer(asked)
         return reply._replace(headers={**accepted, **reply.headers})

@@ -45,9 +45,9 @@ class Standin:
         self.results = ArtifactService(self.storage, self.now)
         self.token = TOKEN
         self._ids = itertools.count(10_338_734_800)
-        self._blob = Listener("blob", (host, blob_port), self.storage.answer, self.faults, log=self.log)
+        self._blob = Listener("blob", (host, blob_port), self.storage.answer, self.faults, log=self.log, epoch=epoch)
         self.storage.address = f"http://{blob_name}:{self._blob.port}"
-        self._api = Listener("api", (host, port), self._answer, self.faults, log=self.log)
+        self._api = Listener("api", (host, port), self._answer, self.faults, log=self.log, epoch=epoch)
         self.server_url = f"http://{name}:{self._api.port}"
         self.url = self.server_url + prefix
         self.rest = Rest(Serializers(self.url, self.server_url), self.limit, self.storage, prefix, self.now)

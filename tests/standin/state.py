@@ -166,7 +166,10 @@ class Run:
 
 @dataclass
 class Repository:
-    """A repository. `label_index_lags` freezes what the label filter of the issue listing knows, until `index()`."""
+    """A repository. `label_index_lags` freezes what the label filter of the issue listing knows, until `index()`.
+
+    `label_races` is how often somebody else creates a label in the moment in which GitHub was about to create it.
+    """
 
     id: int
     full_name: str
@@ -176,6 +179,8 @@ class Repository:
     fork: bool = False
     default_branch: str = "main"
     has_issues: bool = True
+    archived: bool = False
+    label_races: int = 0
     label_index_lags: bool = False
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)

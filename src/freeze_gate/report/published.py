@@ -12,6 +12,7 @@ MAX_BYTES: Final = 90 * 1024
 """Together with the rest of the summary this stays under 900 KiB."""
 
 _MAX_LISTED: Final = 100
+_MAX_SENTENCE: Final = 1000  # characters of a warning, which may quote GitHub, or of a note
 
 PLANNED: Final = "planned"
 """The outcome of a ticket in a dry run."""
@@ -68,6 +69,6 @@ def _lines(report: PublishReport, context: ReportContext) -> Iterator[str]:
         names = ", ".join(abbreviate(report.over_cap, _MAX_LISTED, code_span))
         yield f"no ticket for these drifted fixtures, {len(report.over_cap)} over the limit of one run: {names}"
     for note in report.notes[:_MAX_LISTED]:
-        yield escape_markdown(note, 600)
+        yield escape_markdown(note, _MAX_SENTENCE)
     for warning in report.warnings[:_MAX_LISTED]:
-        yield f"**warning:** {escape_markdown(warning, 600)}"
+        yield f"**warning:** {escape_markdown(warning, _MAX_SENTENCE)}"

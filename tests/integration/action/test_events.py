@@ -514,6 +514,37 @@ def test_a_label_that_cannot_be_made_is_visible(job: Job) -> None:
     assert "warning" in [level for level, _ in outcome.annotations]
 
 
+def test_an_archived_repository_is_said_whole_where_the_label_should_be(job: Job) -> None:
+    """Summary and annotation quote GitHub, and name the permission and the fork recipe to the end; verdict stands."""
+    job.pair(*FLAKE)
+    job.repository.archived = True
+
+    outcome = job.gate()
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert outcome.code == 1
+    warned = " ".join(message for level, message in outcome.annotations if level == "warning")
+    for shown in (outcome.text, warned):
+        assert '"Repository was archived so is read-only."' in shown
+        assert "`issues: write` or `pull-requests: write`" in shown
+        assert "`workflow_run` recipe of the README)" in shown
+
+
+def test_words_of_github_do_nothing_in_summary_and_log(job: Job) -> None:
+    """Its message may repeat what a stranger wrote: no command, no markup, no second line comes of it."""
+    job.pair(*FLAKE)
+    words = "no\n::error::x <img src=x> @octocat `y`\n```\nfreeze_allowed=true\n" + "z" * 5000
+    job.github.fault(Fault("status", "POST", "/labels$", status=403, payload={"message": words}))
+
+    outcome = job.gate()
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+    assert [level for level, _ in outcome.annotations] == ["error", "warning"]
+    assert "<img" not in outcome.summary.replace("\\<", "")
+    assert "@octocat" not in outcome.summary
+    assert "z" * 200 not in outcome.summary
+
+
 def test_a_freeze_for_one_pull_request_does_not_mute_another_that_claims_its_number(job: Job) -> None:
     """The input may have been read from what the patch left: the number must fit what was tested."""
     job.repository.add_pull(number=20, head_ref="victim", head_sha="f" * 40)

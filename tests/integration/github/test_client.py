@@ -27,6 +27,7 @@ from freeze_gate.github.labels import add_label
 from freeze_gate.github.pulls import get_pull, list_open_pulls_of_branch, list_pulls_of_commit
 from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
+from tests.standin.rate_limit import ABUSE_DETECTION
 
 REPOSITORY = "octo-org/widgets"
 ROOT = Operation("reading the repository", "contents: read")
@@ -148,6 +149,23 @@ def test_the_primary_limit_is_waited_for_until_its_reset(
     assert sum(pretended.slept) == pytest.approx(45, abs=1)
 
 
+def test_a_limit_ends_by_the_clock_of_github(github: Standin, pretended: Pretended) -> None:
+    """The runner's clock is two minutes ahead and says that the hour is over: the `Date` of the response counts."""
+    github.limit.exhaust(6)
+    ahead = pretended.clock._replace(epoch=lambda: pretended.read() + 120)
+    with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=ahead) as client:
+        list_newest_issues(client)
+    assert (client.calls, pretended.slept) == (2, [6])
+
+
+def test_abuse_detection_is_a_limit_without_a_time(github: Standin, client: GitHubClient, pretended: Pretended) -> None:
+    """GitHub's older words for the secondary limit: a minute is waited, then the label is set."""
+    github.limit.strike(retry_after=None, words=ABUSE_DETECTION)
+    add_label(client, 7, "freeze-request")
+    assert pretended.slept[0] == 60
+    assert client.calls == 2
+
+
 def test_a_limit_beyond_the_budget_is_said_at_once(github: Standin, client: GitHubClient, pretended: Pretended) -> None:
     """Nobody sits through an hour: the error says which input to raise, and nothing was waited for."""
     github.limit.exhaust(3000)
@@ -172,6 +190,19 @@ def test_a_missing_permission_is_told_apart_from_a_limit(github: Standin, preten
     ):
         add_label(client, 7, "freeze-request")
     assert type(caught.value) is Forbidden
+    assert (client.calls, pretended.slept) == (1, [])
+
+
+def test_an_archived_repository_is_said_in_the_words_of_github(
+    github: Standin, client: GitHubClient, pretended: Pretended
+) -> None:
+    """A 403 has several causes, so GitHub's own words come first, and the usual causes after them."""
+    github.repository(REPOSITORY).archived = True
+    with pytest.raises(ApiError) as caught:
+        add_label(client, 7, "freeze-request")
+    assert type(caught.value) is Forbidden
+    assert '(HTTP 403, "Repository was archived so is read-only.")' in str(caught.value)
+    assert "`issues: write` or `pull-requests: write`" in str(caught.value)
     assert (client.calls, pretended.slept) == (1, [])
 
 

@@ -110,18 +110,28 @@ def test_a_lost_response_to_the_label_is_repeated(
     assert repository.issues[7].labels == ["freeze-request"]
 
 
-@pytest.mark.parametrize("label", ["x" * 51, " freeze-request"])
-def test_a_label_that_github_does_not_take_is_said(label: str, repository: Repository, client: GitHubClient) -> None:
-    """422 names the field."""
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("x" * 51, "Label name: name is too long (maximum is 50 characters)"),
+        (" freeze-request", "Label name invalid"),
+        ("\u2744\ufe0f", "Label name: name must contain more than native emoji"),
+    ],
+)
+def test_a_label_that_github_does_not_take_is_said(
+    label: str, words: str, repository: Repository, client: GitHubClient
+) -> None:
+    """GitHub's own words say what is wrong with the name; where it has none, the field and the code do."""
     repository.add_pull(number=7)
-    with pytest.raises(ApiError, match=r"HTTP 422, Label name"):
+    with pytest.raises(ApiError) as caught:
         add_label(client, 7, label)
+    assert f'HTTP 422, "{words}"' in str(caught.value)
 
 
 def test_the_hundred_and_first_label_is_said(repository: Repository, client: GitHubClient) -> None:
     """A pull request holds a hundred labels."""
     repository.add_pull(number=7, labels=[f"label-{index}" for index in range(100)])
-    with pytest.raises(ApiError, match="HTTP 422, Issue labels custom"):
+    with pytest.raises(ApiError, match="an issue can have at most 100 labels"):
         add_label(client, 7, "freeze-request")
 
 

@@ -441,7 +441,7 @@ def test_a_ticket_that_github_does_not_take_does_not_stop_the_others(
     long = ticket("long")._replace(render=lambda _follows: "x" * 65_537)
     result = refresh_tickets.publish([long, ticket()])
     assert [each.outcome for each in result] == ["failed", "created"]
-    assert "HTTP 422, Issue body custom" in result[0].warnings[0]
+    assert "Issue body: body is too long" in result[0].warnings[0]
 
 
 def test_a_read_only_token_is_told_the_permission(

@@ -3,6 +3,7 @@
 import pytest
 
 from freeze_gate.github.errors import (
+    AlreadyExists,
     ApiError,
     Forbidden,
     Gone,
@@ -17,6 +18,7 @@ from freeze_gate.github.errors import (
 
 OPERATION = Operation("adding the label", "issues: write")
 NOW = 1_796_000_000.0
+DATE = "Mon, 30 Nov 2026 00:51:20 GMT"  # two minutes before
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,9 @@ def test_each_status_has_its_kind(status: int, error_class: type[ApiError]) -> N
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, None, 60),
         ({"x-ratelimit-remaining": "0"}, None, 60),
         ({}, {"message": "You have exceeded a secondary rate limit."}, 60),
+        ({}, {"message": "You have triggered an abuse detection mechanism. Please wait a few minutes."}, 60),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1796000006", "date": DATE}, None, 126),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1796000006", "date": "yesterday"}, None, 6),
     ],
 )
 def test_a_403_can_be_a_limit(headers: dict[str, str], payload: object, wait: float) -> None:
@@ -97,13 +102,31 @@ def test_the_accepted_permissions_are_read_as_lines_of_a_workflow(header: str, w
 @pytest.mark.parametrize(
     ("payload", "words"),
     [
-        ({"errors": [{"resource": "Label", "field": "name", "code": "custom"}]}, "HTTP 422, Label name custom)"),
-        ({"errors": [{"resource": "::error::", "field": "name", "code": 7}]}, "HTTP 422, name)"),
-        ({"errors": "many"}, "HTTP 422)"),
-        ({"errors": [["x"], None]}, "HTTP 422)"),
-        ("odd", "HTTP 422)"),
+        (
+            {"errors": [{"resource": "Label", "field": "name", "code": "custom", "message": "name is odd"}]},
+            '(HTTP 422, "Label name: name is odd")',
+        ),
+        ({"errors": [{"resource": "Label", "field": "name", "code": "invalid"}]}, '(HTTP 422, "Label name invalid")'),
+        ({"errors": [{"resource": ["x"], "field": "name", "code": 7}]}, '(HTTP 422, "name")'),
+        ({"errors": ["one", ["x"], None, "two"]}, '(HTTP 422, "one, two")'),
+        ({"message": "Validation Failed", "errors": "many"}, '(HTTP 422, "Validation Failed")'),
+        ({"message": 'a "b"\n::error::\u202ec'}, """(HTTP 422, "a 'b' ::error:: c")"""),
+        ({"message": "x" * 500}, f'(HTTP 422, "{"x" * 199}…")'),
+        ({"message": "Unprocessable Entity"}, "(HTTP 422)"),
+        ({"message": " \n"}, "(HTTP 422)"),
+        ({"message": 7, "errors": {}}, "(HTTP 422)"),
+        ("odd", "(HTTP 422)"),
     ],
 )
-def test_a_422_names_plain_words_only(payload: object, words: str) -> None:
-    """The field that GitHub refused is named; free text of the answer is not repeated."""
-    assert words in str(error_from_response(OPERATION, 422, {}, payload, NOW))
+def test_github_s_own_words_are_quoted_on_one_line_of_limited_length(payload: object, words: str) -> None:
+    """The fields that GitHub refused, or else its message; nothing in it ends the quotation or the line."""
+    message = str(error_from_response(OPERATION, 422, {}, payload, NOW))
+    assert words in message
+    assert message.isprintable()
+
+
+def test_a_thing_that_somebody_else_made_first_is_told_apart() -> None:
+    """Among several problems, too; the same word in another answer means nothing."""
+    payload = {"errors": ["odd", {"resource": "Label", "field": "name", "code": "already_exists"}]}
+    assert type(error_from_response(OPERATION, 422, {}, payload, NOW)) is AlreadyExists
+    assert type(error_from_response(OPERATION, 409, {}, payload, NOW)) is RequestRefused

@@ -1,11 +1,13 @@
 """The REST API: who is let in, which call is meant, and whether the token may make it."""
 
+import re
 import threading
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import urlencode
 
 from tests.standin import actions, contents, issues, pulls
-from tests.standin.context import Context, Route, error
+from tests.standin.context import DOCS, Context, Route, error
 from tests.standin.http_server import Reply, Request
 from tests.standin.rate_limit import Limit
 from tests.standin.serializers import Serializers
@@ -13,6 +15,7 @@ from tests.standin.state import Grant, Repository
 from tests.standin.storage import Storage
 
 VERSIONS: Final = ("2022-11-28", "2026-03-10")
+_PATH: Final = re.compile(r"/(?:repos/(?P<name>[^/]+/[^/]+)|repositories/(?P<id>\d+))(?:/(?P<path>.*))?")
 ROUTES: Final = (*contents.ROUTES, *actions.ROUTES, *pulls.ROUTES, *issues.ROUTES)
 
 
@@ -28,6 +31,7 @@ class Rest:
         self.prefix = prefix
         self.now = now
         self.repositories: dict[str, Repository] = {}
+        self.renamed: dict[str, Repository] = {}
         self.grants: dict[str, Grant] = {}
         self.lock = threading.RLock()
 
@@ -53,16 +57,25 @@ class Rest:
         return self._route(request, grant)
 
     def _route(self, request: Request, grant: Grant | None) -> Reply:
-        if not request.path.startswith(f"{self.prefix}/repos/"):
+        match = _PATH.fullmatch(request.path.removeprefix(self.prefix))
+        if not match or not request.path.startswith(self.prefix):
             return error(404, "Not Found")
-        owner, _, rest = request.path.removeprefix(f"{self.prefix}/repos/").partition("/")
-        name, _, path = rest.partition("/")
-        repository = self.repositories.get(f"{owner}/{name}".lower())
+        name, path = (match["name"] or "").lower(), match["path"] or ""
+        if name in self.renamed:
+            return self._redirect(request, self.renamed[name], path)
+        known = self.repositories.values()
+        repository = next((one for one in known if name == one.full_name.lower() or match["id"] == str(one.id)), None)
         for route in ROUTES:
             match = route.pattern.fullmatch(path)
             if match and route.method == request.method and repository:
                 return self._permit(route, self._asked(request, grant, repository, match.groups()))
         return error(404, "Not Found")
+
+    def _redirect(self, request: Request, repository: Repository, path: str) -> Reply:
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        location = f"{self.shapes.api}/repositories/{repository.id}/{path}{query}"
+        payload = {"message": "Moved Permanently", "url": location, "documentation_url": DOCS}
+        return Reply(301 if request.method == "GET" else 307, payload, {"Location": location})
 
     def _asked(self, request: Request, grant: Grant | None, repository: Repository, parts: tuple[str, ...]) -> Context:
         path = request.path.removeprefix(self.prefix)

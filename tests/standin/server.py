@@ -84,6 +84,12 @@ class Standin:
             self.rest.repositories[full_name.lower()] = known
         return known
 
+    def rename(self, old_name: str, new_name: str) -> None:
+        """Rename a repository: calls by the old name are redirected to its id."""
+        repository = self.rest.repositories.pop(old_name.lower())
+        repository.full_name = new_name
+        self.rest.repositories[new_name.lower()] = self.rest.renamed[old_name.lower()] = repository
+
     def grant(self, token: str, grant: Grant) -> str:
         """Make a token good for what the grant says, and return it."""
         self.rest.grants[token] = grant

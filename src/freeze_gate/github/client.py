@@ -17,6 +17,7 @@ import urllib3
 
 from freeze_gate.errors import UNREADABLE_CA_BUNDLE, UsageError
 from freeze_gate.github.errors import (
+    AlreadyExists,
     ApiError,
     ConnectionFailed,
     Operation,
@@ -44,6 +45,9 @@ MUTATION_PAUSE: Final = 1.0
 
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
+_VERBATIM_REDIRECTS: Final = frozenset({307, 308})
+"""These keep method and body (RFC 9110, section 15.4), as GitHub does for a repository that was renamed."""
+
 _MAX_REDIRECTS: Final = 3
 
 
@@ -136,12 +140,21 @@ class GitHubClient:
             self.clock.sleep(pause)
 
     def _request(self, request: Request, *, stop_at_found: bool = False) -> Response:
-        """Follow redirects inside the API (a renamed repository); `stop_at_found` returns the first 302 (Found)."""
+        """Follow redirects inside the API (a renamed repository); `stop_at_found` returns the first 302 (Found).
+
+        A change follows only those that keep it whole: an issue that was moved elsewhere (301) is another one.
+        """
+        followed = _REDIRECTS if request.method == "GET" else _VERBATIM_REDIRECTS
         for _ in range(_MAX_REDIRECTS + 1):
             response = self._send_with_retries(request)
             if response.status not in _REDIRECTS or (stop_at_found and response.status == HTTPStatus.FOUND):
                 return response
-            request = request._replace(url=self._same_origin_url(response.location, request.operation), params=None)
+            if response.status not in followed:
+                raise RequestRefused(
+                    f"GitHub has moved this elsewhere (HTTP {response.status}) {_while(request.operation)}"
+                )
+            url = self._same_origin_url(response.location, request.operation)
+            request = request._replace(url=url, params=None if urlsplit(url).query else request.params)
         raise RequestRefused(f"GitHub redirects in a circle {_while(request.operation)}")
 
     def _mutate(self, request: Request) -> Response:
@@ -149,14 +162,12 @@ class GitHubClient:
         with self._mutation_lock:
             self.throttle()
             try:
-                response = self._send_with_retries(request)
+                return self._request(request)
+            except AlreadyExists:  # a label that GitHub was about to make for this change, and that is there now
+                self.clock.sleep(MUTATION_PAUSE)
+                return self._request(request)
             finally:
                 self._last_mutation = self.clock.monotonic()
-        if response.status in _REDIRECTS:
-            raise RequestRefused(
-                f"GitHub has moved this elsewhere (HTTP {response.status}) {_while(request.operation)}"
-            )
-        return response
 
     def _send_with_retries(self, request: Request) -> Response:
         """Send until there is a response, an error that is not transient, or no budget left."""

@@ -289,6 +289,62 @@ def test_a_redirect_out_of_the_api_is_refused(location: str, github: Standin, cl
     assert github.asked("blob") == []
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "get_artifact"])
+def test_a_repository_that_was_renamed_is_reached_by_its_old_name(
+    name: str, github: Standin, client: GitHubClient
+) -> None:
+    """Every call is answered as before: GitHub redirects it, and query, method and body are kept."""
+    plain = request_of(name, github, client)
+    github.rename(REPOSITORY, "octo-org/gadgets")
+    assert request_of(name, github, client) == plain
+    assert len(github.log) == 3
+
+
+def request_of(name: str, github: Standin, client: GitHubClient) -> tuple[str, dict[str, str], bytes, str]:
+    """Make the call, and return what its last request was, but for the path."""
+    CALLS[name](client)
+    request = github.log[-1]
+    return request.method, request.query, request.body, request.headers["authorization"]
+
+
+def test_the_artifacts_of_a_renamed_repository_are_found(github: Standin, client: GitHubClient) -> None:
+    """First the redirect of the repository, then that to the storage, which is not followed with the token."""
+    github.rename(REPOSITORY, "octo-org/gadgets")
+    assert client.get_redirect("actions/artifacts/1/zip", ROOT).startswith(github.storage.address)
+
+
+@pytest.mark.parametrize("location", ["http://localhost:{port}/x", "https://127.0.0.1:{api}/x"])
+def test_a_change_is_not_sent_to_another_server(location: str, github: Standin, client: GitHubClient) -> None:
+    """Neither token nor body leave the API."""
+    port, own = github.storage.address.rpartition(":")[2], github.url.rpartition(":")[2]
+    headers = {"Location": location.format(port=port, api=own)}
+    github.fault(Fault("status", method="POST", status=307, headers=headers))
+    with pytest.raises(ApiError, match="leads to another server"):
+        add_label(client, 7, "freeze-request")
+    assert github.asked("blob") == []
+    assert client.calls == 1
+
+
+@pytest.mark.parametrize("name", ["add_label", "create_issue"])
+def test_a_label_that_somebody_else_makes_at_the_same_moment_is_set(
+    name: str, github: Standin, client: GitHubClient
+) -> None:
+    """GitHub says `already_exists` of the label that it was about to make: the change is sent once more."""
+    github.repository(REPOSITORY).label_races = 1
+    CALLS[name](client)
+    assert client.calls == 2
+    assert [issue.labels for issue in github.repository(REPOSITORY).issues.values() if issue.labels]
+
+
+def test_what_is_always_said_to_exist_already_is_said(github: Standin, client: GitHubClient) -> None:
+    """Once more, and no more: the second refusal is the error."""
+    payload = {"errors": [{"resource": "Label", "field": "name", "code": "already_exists"}]}
+    github.fault(Fault("status", method="POST", status=422, payload=payload))
+    with pytest.raises(ApiError, match="Label name already_exists"):
+        add_label(client, 7, "freeze-request")
+    assert client.calls == 2
+
+
 def test_a_circle_of_redirects_ends(github: Standin, client: GitHubClient) -> None:
     """Four redirects are too many."""
     location = {"Location": f"{github.url}/repos/{REPOSITORY}/pulls/8"}

@@ -1,4 +1,4 @@
-"""The pytest side of `freeze-gate oracle --id ID -- pytest …`: the pinned file as a fixture, and nothing else."""
+"""The pytest side of `freeze-gate oracle --id ID -- pytest …`: the pinned file as a fixture, and one warning."""
 
 import os
 from pathlib import Path
@@ -18,3 +18,14 @@ def pinned_fixture() -> Path:
     if not path.is_file():
         pytest.fail(f"no pinned file: {_VARIABLE} names {name!a}, which is not there", pytrace=False)
     return path
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Warn of an oracle that ran failed tests again: `rerun` is what pytest-rerunfailures calls such an attempt."""
+    attempts = len(terminalreporter.stats.get("rerun", ()))
+    if attempts and os.environ.get(_VARIABLE):
+        terminalreporter.write_line(
+            f"freeze-gate: warning: failed attempts that pytest ran again: {attempts}. Only the last attempt of a test"
+            " counts, so a property that fails now and then can pass. Run the oracle without reruns.",
+            yellow=True,
+        )

@@ -82,6 +82,36 @@ def test_a_flaky_property_is_a_fail(job: OracleJob) -> None:
     assert job.record().oracle_passed is False
 
 
+FAILS_ONCE = (
+    "attempts = []",
+    "def test_sometimes(pinned_fixture):",
+    "    attempts.append(1)",
+    "    assert len(attempts) == 2",
+)
+ALWAYS_FLAKY = ("import pytest", "pytestmark = pytest.mark.flaky(reruns=1)", *FAILS_ONCE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [(FAILS_ONCE, ("--reruns", "1")), (FAILS_ONCE, ("--reruns", "1", "-n", "1")), (ALWAYS_FLAKY, ())],
+    ids=["by an option", "with workers", "by a marker"],
+)
+def test_a_pass_after_a_rerun_is_a_pass_with_a_warning(
+    job: OracleJob, lines: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    """If pytest itself runs a failed test again, only its last attempt counts; the output warns of that."""
+    done = job.oracle(*_properties(job, *lines), *options)
+    assert (done.returncode, job.record().oracle_passed) == (0, True), done.stdout
+    assert "freeze-gate: warning: failed attempts that pytest ran again: 1." in done.stdout
+
+
+def test_without_a_rerun_nothing_is_warned_of(job: OracleJob) -> None:
+    """The option alone is no warning: every test passed at its first attempt."""
+    done = job.oracle(*_properties(job, "def test_any(pinned_fixture): pass"), "--reruns", "1")
+    assert done.returncode == 0
+    assert "warning" not in done.stdout
+
+
 @pytest.mark.parametrize("variable", [None, "", "/no/such/file"])
 def test_without_a_pin_the_test_fails_and_says_why(job: OracleJob, variable: str | None) -> None:
     """Started without the oracle, or with a pin that is gone, a test that needs the pin fails: it is never skipped."""

@@ -122,8 +122,8 @@ NEXT_STEPS: Final = {
     ),
     "commit-mismatch": f"Compare two runs of the same commit: {_RERUN} after the last push.",
     "oracle-egress": (
-        "Make the oracle read only the pinned file. Run `freeze-gate oracle` without `--allow-egress` to see what it "
-        "tries to reach."
+        "Make the oracle read only the pinned file. The seal counts attempts and records no address: look for failed "
+        "connections and name look-ups in the oracle's own output, in the log of that run."
     ),
     "oracle-unsealed": (
         "Run the oracle with `freeze-gate oracle`, without `--allow-egress`, on a runner that allows network "

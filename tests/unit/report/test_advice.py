@@ -32,6 +32,11 @@ def test_advice_is_plain_words_with_code_and_emphasis_alone(reason: str) -> None
         assert "  " not in sentence
 
 
+def test_no_sentence_promises_the_addresses_that_an_oracle_tried_to_reach() -> None:
+    """The kernel counts what found no route, and nothing more: the way on is the oracle's own output."""
+    assert "counts attempts and records no address" in NEXT_STEPS["oracle-egress"]
+
+
 def test_a_green_pair_has_nothing_to_mute() -> None:
     """The why of a green pair begins with these words."""
     assert explain(evaluate(make_case(make_pair())).verdict).startswith("Nothing to mute")

@@ -1,7 +1,10 @@
 """One run of the oracle: what it is given, what its exit status means, what the record says before and after."""
 
+import errno
 import os
+import select
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,6 +111,17 @@ def test_the_loopback_is_no_egress_attempt(job: OracleJob) -> None:
     assert done.returncode == 0, done.stderr
     assert job.record().oracle.egress_attempts == 0
     assert job.record().oracle.seconds is not None
+
+
+def test_a_service_of_the_job_on_the_loopback_is_not_reached_and_not_counted(job: OracleJob) -> None:
+    """The sandbox's loopback is another one than the job's: the call is refused inside, and nothing gets out."""
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        program = f"import socket; print(socket.socket().connect_ex(('127.0.0.1', {service.getsockname()[1]})))"
+        done = job.python(program)
+        reached, _, _ = select.select([service], [], [], 0)
+    assert done.stdout == f"{errno.ECONNREFUSED}\n", done.stderr
+    assert not reached
+    assert job.record().oracle.egress_attempts == 0
 
 
 @pytest.mark.parametrize(

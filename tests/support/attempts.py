@@ -42,5 +42,6 @@ def ids(first: Artifact, rerun: Artifact) -> dict[str, str]:
 
 def sides(outcome: GateResult) -> list[str]:
     """Return the ids of the first run's and the rerun's artifact, as the summary shows them."""
-    (row,) = [line for line in outcome.summary.splitlines() if line.startswith("| artifact |")]
-    return [cell.rpartition("id ")[2].strip() for cell in row.strip("|").split("|")[1:]]
+    (fact,) = [line for line in outcome.summary.splitlines() if line.startswith("- artifact: ")]
+    first, _, rerun = fact.removesuffix(" in the rerun").partition(" in the first run, ")
+    return [text.rpartition("id ")[2] for text in (first, rerun)]

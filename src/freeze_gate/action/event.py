@@ -35,6 +35,7 @@ class Event(NamedTuple):
 
     `run_id` and `run_attempt` are those of the triggering run under `workflow_run`, else of this one. `pull_request` is
     the number in the event. `from_fork` says that the code is another repository's, according to the event.
+    `default_branch` is the repository's, where the policy file is.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Event(NamedTuple):
     pull_request: int | None = None
     head: Head = Head()
     from_fork: bool = False
+    default_branch: str | None = None
 
     @property
     def latest_attempt(self) -> int | None:
@@ -67,6 +69,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
         run_id=int(_required(environ, "GITHUB_RUN_ID", r"[1-9][0-9]{0,14}")),
         run_attempt=int(_required(environ, "GITHUB_RUN_ATTEMPT", r"[1-9][0-9]{0,8}")),
         commit=_commit(environ, "GITHUB_SHA"),
+        default_branch=_text(payload, "repository", "default_branch"),
     )
     if event.name == "workflow_run":
         return _with_triggering_run(event, _dig(payload, "workflow_run"))

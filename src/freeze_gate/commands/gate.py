@@ -87,6 +87,7 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         freeze_label=inputs.freeze_label,
         policy=inputs.policy,
         dry_run=inputs.dry_run,
+        default_branch=event.default_branch,
     )
     with (
         GitHubClient(

@@ -7,6 +7,7 @@ from itertools import islice, zip_longest
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from freeze_gate.evidence.digest import CHUNK
+from freeze_gate.evidence.lfs import is_lfs_pointer
 from freeze_gate.validation.readers import BYTE_ORDER_MARK
 
 MAX_JSON_BYTES: Final = 1 << 20
@@ -29,12 +30,14 @@ class Difference(NamedTuple):
       not `[A-Za-z0-9_-]{1,40}` is shown as `*`, and what is nested deeper than ten steps as `…`. None if not both
       contents are JSON of at most `MAX_JSON_BYTES`.
     - `omitted`: how many changes `pointers` leaves out, counted to 10,000.
+    - `lfs_pointers`: whether the first run's and the rerun's content is a Git LFS pointer.
     """
 
     sizes: tuple[int, int]
     offset: int | None
     pointers: tuple[str, ...] | None = None
     omitted: int = 0
+    lfs_pointers: tuple[bool, bool] = (False, False)
 
 
 def compare(first: BinaryIO, rerun: BinaryIO) -> Difference:
@@ -54,7 +57,8 @@ def compare(first: BinaryIO, rerun: BinaryIO) -> Difference:
     if offset is None:
         return Difference((first_size, rerun_size), None)
     pointers, omitted = _changed_pointers(bytes(first_head), bytes(rerun_head))
-    return Difference((first_size, rerun_size), offset, pointers, omitted)
+    lfs_pointers = (is_lfs_pointer(bytes(first_head)), is_lfs_pointer(bytes(rerun_head)))
+    return Difference((first_size, rerun_size), offset, pointers, omitted, lfs_pointers)
 
 
 def _buffer_head(head: bytearray, chunk: bytes) -> None:

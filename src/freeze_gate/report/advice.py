@@ -1,12 +1,20 @@
-"""Why, and what to do next: one text for each reason. The documentation has a heading for each of these ids."""
+"""Why, and what to do next: one text for each reason. The documentation has a heading for each of these ids.
 
+*Why* ends with what the two records say. *Next* names the runs that it is about, and begins with what comes first.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, FLAKE_CHECKS, Finding
-from freeze_gate.evidence.models import Pair
+from freeze_gate.evidence.models import Pair, Side
+from freeze_gate.evidence.record import Record
+from freeze_gate.report.comparison import describe_oracle, describe_transport
+from freeze_gate.report.context import OFFLINE, ReportContext
 from freeze_gate.verdict.models import Case, Result, Verdict
 
-_SIDES: Final = {"first": "the first run: ", "rerun": "the rerun: ", "pair": ""}
+_BOTH_RUNS: Final = "both"
+_SIDES: Final = {"first": "the first run: ", "rerun": "the rerun: ", _BOTH_RUNS: "both runs: ", "pair": ""}
 
 BLOCKING_FREEZE_STATES: Final = frozenset({"other_pull_request", "too_long", "not_yet"})
 """States of an entry for the same bytes that mutes nothing. A second entry would be refused as overlapping."""
@@ -16,11 +24,9 @@ _RULES: Final = {
     "digests-differ": (
         "The fixture drifted: the two runs checked different bytes, so their oracle results cannot be compared."
     ),
-    "both-oracles-failed": (
-        "The patch breaks the property: both oracles failed on the same bytes. The transport does not matter here."
-    ),
+    "both-oracles-failed": ("Both oracles failed on the same bytes, so the failure counts as the patch's."),
     "split-oracle": (
-        "One oracle failed and the other did not, on the same bytes. A transport fault cannot explain a failed oracle."
+        "One oracle failed and the other did not, on the same bytes, and no transport fault explains a failed oracle."
     ),
     "transport-fault": (
         "Both runs checked the same bytes, no oracle failed, and a transport fault was recorded, so the failure comes "
@@ -39,7 +45,7 @@ _RERUN: Final = "press **Re-run jobs** on the run's page"
 
 NEXT_STEPS: Final = {
     "digest-missing": (
-        "Read in the log of that run why nothing was pinned: `freeze-gate sample` or `freeze-gate pin` must run before "
+        "Read in the log of {run} why nothing was pinned: `freeze-gate sample` or `freeze-gate pin` must run before "
         f"any assertion. Then {_RERUN}."
     ),
     "digests-differ": (
@@ -48,19 +54,19 @@ NEXT_STEPS: Final = {
         "with `freeze-gate replay`."
     ),
     "both-oracles-failed": (
-        "Read the oracle's output in the logs of the two runs, and fix the patch. A rerun or a freeze will not help."
+        "Read the oracle's output in the logs of {run}, and fix the patch. A rerun or a freeze will not help."
     ),
     "split-oracle": (
-        "The oracle is not deterministic: look for time, ordering, randomness or shared state. Run it on the pinned "
-        "file until its result is stable. Treat the failure as real until then."
+        "Read in the log of {run} why the oracle failed. It is not deterministic: look for time, ordering, randomness "
+        "or shared state. Run it on the pinned file until its result is stable. Treat the failure as real until then."
     ),
     "transport-fault": (
-        "Fix the service that failed, or have a reviewer complete the entry below and merge it into the policy file. A "
-        "green rerun does not mean that the service is healthy."
+        "Fix the service that failed in {run}, or have a reviewer complete the entry below and merge it into the "
+        "policy file. A green rerun does not mean that the service is healthy."
     ),
     "nothing-to-blame": (
-        "See below which oracle did not pass, and which transport is not known. Record the calls with `freeze-gate "
-        f"sample` or `freeze-gate transport`, and run the oracle in both runs. Then {_RERUN}."
+        "Read in the log of {run} why the oracle did not pass. Record the calls with `freeze-gate sample` or "
+        f"`freeze-gate transport`, and run the oracle in both runs. Then {_RERUN}."
     ),
     "green": "Nothing to do. If a job is red, this check is not the reason: read the log of that job.",
     "artifact-missing": (
@@ -90,14 +96,14 @@ NEXT_STEPS: Final = {
         "Upload only the bundle folder, and split a larger one into several artifacts. The README lists the limits."
     ),
     "record-missing": (
-        "Check that the run reached this fixture, and that the whole bundle folder is uploaded (`records/` and "
+        "Check that {run} reached this fixture, and that the whole bundle folder is uploaded (`records/` and "
         f"`fixtures/`). Then {_RERUN}."
     ),
     "record-duplicate": (
         "Let only one job write each fixture id. Give each shard its own fixture ids, or its own artifact."
     ),
     "record-invalid": (
-        "Run `freeze-gate check` on the bundle in the job that wrote it: it lists every problem with its place."
+        "Run `freeze-gate check` on the bundle in the job of {run}: it lists every problem with its place."
     ),
     "record-contradiction": (
         "Run `freeze-gate check` on the bundle. Write the record with `freeze-gate sample`, `transport` and `oracle`, "
@@ -130,7 +136,7 @@ NEXT_STEPS: Final = {
         "namespaces."
     ),
     "oracle-unreported": (
-        "Read the end of the oracle's output in the log of that run. If the patch brought the lane down (memory, disk, "
+        "Read the end of the oracle's output in the log of {run}. If the patch brought the lane down (memory, disk, "
         f"processes), fix the patch. If the lane ended by itself, fix the lane, and {_RERUN}."
     ),
     "commit-unknown": (
@@ -160,29 +166,64 @@ _ATTEMPT_WITHOUT_ARTIFACT: Final = (
     "evidence."
 )
 _FROZEN: Final = (
-    "Nothing to do now: a merged freeze mutes this until it expires. Fix the service that failed before that."
+    "Nothing to do now: a merged freeze mutes this until {last_day} (last day, UTC). Fix the service that failed in "
+    "{run} before that."
 )
 _POLICY_UNUSABLE: Final = (
     "First fix the problem with the policy file, which is shown below: until then no freeze counts."
 )
 _FREEZE_EXISTS: Final = (
-    "Fix the service that failed, or have a reviewer change the freeze that exists already, as shown below."
+    "Fix the service that failed in {run}, or have a reviewer change the freeze that exists already, as shown below."
 )
 _NO_PASSING_ORACLE: Final = (
     "First get one oracle to pass on these bytes: none did, so nothing shows that the patch works, and a freeze would "
     f"not mute this. Fix the oracle's step, then {_RERUN}."
 )
+_ONE_SAMPLE_CUT_OFF: Final = (
+    "The sample of {cut} was cut off, so do not use its bytes. If those of {whole} are right, refresh the fixture with "
+    f"them, or give them their own fixture id. Otherwise sample again: {_RERUN}."
+)
+_BOTH_SAMPLES_CUT_OFF: Final = (
+    f"Both samples were cut off, so neither can be used. Sample again until an answer is complete: {_RERUN}."
+)
+_ONLY_A_CUT_OFF_SAMPLE: Final = (
+    f"First sample again until an answer is complete: {_RERUN}, and do not replay the truncated sample with "
+    "`freeze-gate replay`. The sample was cut off, and the oracles checked only that, which may be why one failed."
+)
+_ONLY_ONE_ORACLE_RAN: Final = (
+    "Read in the log of {run} why the oracle failed. The other run's oracle gave no result, so let it run on the same "
+    f"bytes: {_RERUN}. Treat the failure as real until then."
+)
+_NO_COMMAND: Final = (
+    "First check the set-up of the job: the oracle's command or its tests were not found ({exits}). If the patch "
+    "removed them, it is the patch that must change."
+)
+_EXITS_WITHOUT_TESTS: Final = {
+    4: "exit code 4, for pytest a wrong option or a missing file",
+    5: "exit code 5, for pytest no test collected",
+    126: "exit code 126, the command cannot be executed",
+    127: "exit code 127, the command was not found",
+}
 
 
-def explain(verdict: Verdict) -> str:
-    """Return one sentence that says why the verdict was reached, with the detail of the first failed check.
+def explain(pair: Pair, verdict: Verdict) -> str:
+    """Return one sentence that says why the verdict was reached, with what was seen on which side.
 
-    It is plain text, not Markdown, and the detail may quote untrusted text: escape it where it is shown.
+    It is plain text, not Markdown, and what was seen may quote untrusted text: escape it where it is shown.
     """
     sentence = EXPLANATIONS[verdict.reason]
-    if not verdict.findings:
-        return sentence
-    return f"{sentence.removesuffix('.')} ({describe_finding(verdict.findings[0])})."
+    findings = merge_findings(verdict.findings)
+    seen = describe_finding(findings[0]) if findings else _describe_cause(pair, verdict.reason)
+    return f"{sentence.removesuffix('.')} ({seen})." if seen else sentence
+
+
+def merge_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings in their order; what a check says of both runs with the same words is one of them."""
+    merged: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        key = (finding.check, finding.detail)
+        merged[key] = finding._replace(side=_BOTH_RUNS) if key in merged else finding
+    return tuple(merged.values())
 
 
 def describe_finding(finding: Finding) -> str:
@@ -190,20 +231,72 @@ def describe_finding(finding: Finding) -> str:
     return f"{_SIDES[finding.side]}{finding.detail}"
 
 
-def advise(case: Case, result: Result) -> str:
+def _describe_cause(pair: Pair, reason: str) -> str:
+    """Return what the records say that led to a rule of the decision table."""
+    describe = _CAUSES.get(reason)
+    if describe is None:
+        return ""
+    first, rerun = (describe(side.record) if side.record else "" for side in (pair.first, pair.rerun))
+    if first == rerun:
+        return first and f"{_SIDES[_BOTH_RUNS]}{first}"
+    return "; ".join(f"{_SIDES[name]}{text}" for name, text in (("first", first), ("rerun", rerun)) if text)
+
+
+def _describe_missing_pin(record: Record) -> str:
+    return "" if record.fixture_sha256 else f"nothing pinned, transport {describe_transport(record)}"
+
+
+def _describe_fault(record: Record) -> str:
+    return describe_transport(record).removeprefix("fault: ") if record.transport_ok is False else ""
+
+
+_CAUSES: Final[dict[str, Callable[[Record], str]]] = {
+    "digest-missing": _describe_missing_pin,
+    "digests-differ": lambda record: "its sample was cut off" if _is_cut_off(record) else "",
+    "both-oracles-failed": describe_oracle,
+    "split-oracle": describe_oracle,
+    "transport-fault": _describe_fault,
+    "nothing-to-blame": lambda record: f"oracle {describe_oracle(record)}, transport {describe_transport(record)}",
+}
+
+
+def advise(case: Case, result: Result, context: ReportContext = OFFLINE) -> str:
     """Return what to do next about the deciding pair, as Markdown."""
     pair = case.pairs[result.deciding]
-    if result.reason == "artifact-missing":
-        return _advise_missing_artifact(pair)
+    steps = [*_first_steps(pair, result.reason), _next_step(case, result, pair)]
+    return " ".join(steps).replace("{run}", _name_runs(pair, result.verdict, context))
+
+
+def _first_steps(pair: Pair, reason: str) -> Iterator[str]:
+    """Yield what must be done before the step of a failed oracle: without it, that step does not help."""
+    if reason not in ("both-oracles-failed", "split-oracle"):
+        return
+    records = [side.record for side in (pair.first, pair.rerun) if side.record]
+    is_whole = any(record.transport_ok is True and not record.run.replay_of for record in records)
+    if any(_is_cut_off(record) for record in records) and not is_whole:
+        yield _ONLY_A_CUT_OFF_SAMPLE
+    exits = [record.oracle.exit_code for record in records if record.oracle_passed is False]
+    if all(code in _EXITS_WITHOUT_TESTS for code in exits):
+        meanings = dict.fromkeys(_EXITS_WITHOUT_TESTS[code] for code in exits if code is not None)
+        yield _NO_COMMAND.format(exits="; ".join(meanings))
+
+
+def _next_step(case: Case, result: Result, pair: Pair) -> str:
     if result.freeze_allowed:
         return _advise_flake(case, result, pair)
+    if result.reason == "artifact-missing":
+        return _advise_missing_artifact(pair)
+    if result.reason == "digests-differ":
+        return _advise_drift(pair)
+    if result.reason == "split-oracle" and not has_passing_oracle(pair):
+        return _ONLY_ONE_ORACLE_RAN
     return NEXT_STEPS[result.reason]
 
 
 def _advise_flake(case: Case, result: Result, pair: Pair) -> str:
     status = result.verdict.freeze_status
-    if result.freeze_active:
-        return _FROZEN
+    if result.freeze_active and status:
+        return _FROZEN.replace("{last_day}", str(status.freeze.expires))
     if case.policy.state == "unusable":
         return _POLICY_UNUSABLE
     if not has_passing_oracle(pair):
@@ -211,6 +304,20 @@ def _advise_flake(case: Case, result: Result, pair: Pair) -> str:
     if status and status.state in BLOCKING_FREEZE_STATES:
         return _FREEZE_EXISTS
     return NEXT_STEPS["transport-fault"]
+
+
+def _advise_drift(pair: Pair) -> str:
+    first, rerun = (side.record is not None and _is_cut_off(side.record) for side in (pair.first, pair.rerun))
+    if first and rerun:
+        return _BOTH_SAMPLES_CUT_OFF
+    if first or rerun:
+        cut, whole = ("the first run", "the rerun") if first else ("the rerun", "the first run")
+        return _ONE_SAMPLE_CUT_OFF.format(cut=cut, whole=whole)
+    return NEXT_STEPS["digests-differ"]
+
+
+def _is_cut_off(record: Record) -> bool:
+    return record.transport.pin_complete is False
 
 
 def has_passing_oracle(pair: Pair) -> bool:
@@ -225,3 +332,22 @@ def _advise_missing_artifact(pair: Pair) -> str:
     if len(run_ids) > 1 or not newest_attempt:
         return NEXT_STEPS["artifact-missing"]
     return _ONLY_ONE_ATTEMPT if newest_attempt == 1 else _ATTEMPT_WITHOUT_ARTIFACT
+
+
+_CONCERNED: Final[dict[str, Callable[[Side], bool]]] = {
+    "digest-missing": lambda side: side.record is None or side.record.fixture_sha256 is None,
+    "split-oracle": lambda side: side.record is not None and side.record.oracle_passed is False,
+    "transport-fault": lambda side: side.record is not None and side.record.transport_ok is False,
+    "nothing-to-blame": lambda side: side.record is None or not side.record.oracle_passed,
+}
+"""Which runs the next step is about. A failed check names its side; for any other reason it is both."""
+
+
+def _name_runs(pair: Pair, verdict: Verdict, context: ReportContext) -> str:
+    """Return the names of the runs that the next step is about, as links."""
+    sides = {"first": pair.first, "rerun": pair.rerun}
+    names = {finding.side for finding in verdict.findings[:1]} & sides.keys()
+    if not names and (is_concerned := _CONCERNED.get(verdict.reason)):
+        names = {name for name, side in sides.items() if is_concerned(side)}
+    links = {"first": "the first run", "rerun": "the rerun"}
+    return " and ".join(context.link_run(side, links[name]) for name, side in sides.items() if name in (names or sides))

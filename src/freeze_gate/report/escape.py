@@ -10,11 +10,16 @@ from typing import Final
 DEFAULT_LIMIT: Final = 300
 """Maximum length of a value, in characters, unless its place allows more."""
 
+CELL_CHARACTERS: Final = 28
+"""Maximum length of an identifier on one line of a table cell: two such columns fit on a page of 760 pixels."""
+
 _ZWSP: Final = "\u200b"  # invisible; it splits a word, so that GitHub recognizes no mention, reference or link
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._+=/:*…-]+")
 _ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.:-]+(/[A-Za-z0-9._~/#?=&-]*)?")
+_CODE: Final = re.compile(r"(?<!`)`([A-Za-z0-9._+=/:*…{}-][A-Za-z0-9._+=/:*…{} -]*)`(?!`)")
 _TICKS: Final = re.compile("`+")
-_SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]|^\d*[-+=.)#]")
+_SYNTAX: Final = re.compile(r"[\\`*_\[\]<>~]")
+_BLOCK_START: Final = re.compile(r"^\d*[-+=.)#]")
 # What GitHub turns into links by itself, and where to split it: https://, www., @name, #26, GH-26 and other PREFIX-26
 # (GitHub's own and a repository's), GHSA-…, :emoji:, and 7 to 40 hexadecimal digits (a commit).
 _AUTOLINK: Final = re.compile(
@@ -46,7 +51,20 @@ def escape_markdown(text: str, limit: int = DEFAULT_LIMIT) -> str:
     No emphasis, code, link, image, HTML, cell border or block comes of it, and no mention, reference or link by
     itself.
     """
-    shown = escape_line(text, limit)
+    return _BLOCK_START.sub(_escaped, _escape_inline(escape_line(text, limit)))
+
+
+def format_message(text: str, limit: int = 1000) -> str:
+    """Return a message of this program as Markdown: what stands between two backticks becomes a code span.
+
+    A message may quote a stranger. That does no harm: a code span of these characters is as inert as escaped text.
+    """
+    parts = _CODE.split(escape_line(text, limit))
+    shown = "".join(f"`{part}`" if index % 2 else _escape_inline(part) for index, part in enumerate(parts))
+    return _BLOCK_START.sub(_escaped, shown)
+
+
+def _escape_inline(shown: str) -> str:
     shown = _HEX_RUN.sub(lambda run: _HEX_PART.sub(rf"\1{_ZWSP}", run[0]), shown)
     shown = _AUTOLINK.sub(_ZWSP, shown)
     shown = _SYNTAX.sub(_escaped, shown.replace("&", "&amp;"))
@@ -61,6 +79,22 @@ def _escaped(found: re.Match[str]) -> str:
 def code_span(text: str, limit: int = DEFAULT_LIMIT) -> str:
     """Return an identifier, a path or a digest as a code span; text of any other kind as `escape_markdown` does."""
     return f"`{text}`" if len(text) <= limit and _PLAIN.fullmatch(text) else escape_markdown(text, limit)
+
+
+def short_code(text: str) -> str:
+    """Return an identifier for a table cell, cut to one line; text of any other kind is cut further: it may be wide."""
+    shown = escape_line(text, CELL_CHARACTERS)
+    return f"`{shown}`" if _PLAIN.fullmatch(shown) else escape_markdown(text, CELL_CHARACTERS // 2)
+
+
+def code_cell(text: str) -> str:
+    """Return an identifier for a table cell, in several lines if it is long: a code span does not wrap by itself."""
+    if not _PLAIN.fullmatch(text):
+        return short_code(text)
+    return "<br>".join(
+        f"`{text[start : start + CELL_CHARACTERS]}`"
+        for start in range(0, min(len(text), DEFAULT_LIMIT), CELL_CHARACTERS)
+    )
 
 
 def markdown_link(words: str, address: str | None) -> str:

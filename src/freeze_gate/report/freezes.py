@@ -9,7 +9,7 @@ from freeze_gate.evidence.models import Pair
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.advice import has_passing_oracle
 from freeze_gate.report.context import ReportContext
-from freeze_gate.report.escape import code_block, code_span, escape_markdown
+from freeze_gate.report.escape import code_block, code_span, escape_markdown, format_message
 from freeze_gate.report.markdown import format_list
 from freeze_gate.report.outputs import MISSING
 from freeze_gate.verdict.models import Case, Result, Verdict
@@ -34,7 +34,7 @@ def render_freezes(case: Case, result: Result, context: ReportContext) -> Iterat
 
 def _unusable_policy(case: Case, context: ReportContext) -> str:
     name = code_span(context.policy)
-    problems = [escape_markdown(problem) for problem in case.policy.problems[:_MAX_PROBLEMS]]
+    problems = [format_message(problem) for problem in case.policy.problems[:_MAX_PROBLEMS]]
     if case.github_metadata and case.policy.sha is None:
         problems.append(
             "If the token may not read the file, grant `contents: read` in the `permissions:` of the gate's job."

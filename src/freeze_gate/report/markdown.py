@@ -16,6 +16,17 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def format_alert(kind: str, paragraphs: Iterable[str]) -> str:
+    """Return one of GitHub's alerts: `CAUTION`, `WARNING`, `NOTE` or `TIP`. A paragraph is one line."""
+    body = "\n>\n".join(f"> {paragraph}" for paragraph in paragraphs)
+    return f"> [!{kind}]\n{body}\n"
+
+
+def format_details(summary: str, body: str) -> str:
+    """Return a section that is closed until the reader opens it."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n</details>\n"
+
+
 def format_list(items: Sequence[T], limit: int = 20, show: Callable[[T], str] = str) -> str:
     """Return a bullet list of at most `limit` items, and how many more there are."""
     return "".join(f"- {line}\n" for line in abbreviate(items, limit, show))

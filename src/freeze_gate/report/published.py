@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.report.context import ReportContext
-from freeze_gate.report.escape import code_span, escape_markdown
+from freeze_gate.report.escape import code_span, format_message
 from freeze_gate.report.markdown import format_list, join_within_budget
 
 MAX_BYTES: Final = 90 * 1024
@@ -69,6 +69,6 @@ def _lines(report: PublishReport, context: ReportContext) -> Iterator[str]:
         names = ", ".join(abbreviate(report.over_cap, _MAX_LISTED, code_span))
         yield f"no ticket for these drifted fixtures, {len(report.over_cap)} over the limit of one run: {names}"
     for note in report.notes[:_MAX_LISTED]:
-        yield escape_markdown(note, _MAX_SENTENCE)
+        yield format_message(note, _MAX_SENTENCE)
     for warning in report.warnings[:_MAX_LISTED]:
-        yield f"**warning:** {escape_markdown(warning, _MAX_SENTENCE)}"
+        yield f"**warning:** {format_message(warning, _MAX_SENTENCE)}"

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.diff import Difference
 from freeze_gate.evidence.models import Pair, Side
-from freeze_gate.report.comparison import format_number, render_comparison
+from freeze_gate.report.comparison import format_number, link_artifact, render_comparison, render_facts, shorten_digest
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_block, code_span, escape_line
-from freeze_gate.report.markdown import format_list, format_table, join_within_budget
+from freeze_gate.report.markdown import format_details, format_list, format_table, join_within_budget
 from freeze_gate.report.outputs import MISSING
 
 MAX_CHARACTERS: Final = 59_000
@@ -26,7 +26,7 @@ MAX_SIGHTINGS: Final = 20
 _START: Final = "<!-- freeze-gate:sightings -->"
 _END: Final = "<!-- /freeze-gate:sightings -->"
 _ROW: Final = re.compile(r"\| .{1,2000} (<!-- [0-9a-f]{16} -->) \|")
-_HEAD: Final = ("seen (UTC)", "pull request", "first run", "rerun", "first digest", "rerun digest")
+_HEAD: Final = ("seen (UTC)", "pull request", "first run", "rerun")
 
 
 class Drift(NamedTuple):
@@ -69,10 +69,8 @@ def render_sighting(drift: Drift, context: ReportContext) -> str:
     cells = (
         str(drift.today),
         "none" if drift.pull_request is None else context.link_issue(drift.pull_request),
-        context.link_run(first),
-        context.link_run(rerun),
-        _digest(first),
-        f"{_digest(rerun)} <!-- {_run_pair_key(first, rerun)} -->",
+        f"{context.link_run(first)}: {_digest(first)}",
+        f"{context.link_run(rerun)}: {_digest(rerun)} <!-- {_run_pair_key(first, rerun)} -->",
     )
     return f"| {' | '.join(cells)} |"
 
@@ -85,7 +83,7 @@ def _run_pair_key(first: Side, rerun: Side) -> str:
 
 
 def _digest(side: Side) -> str:
-    return code_span(side.pin.sha256 if side.pin else MISSING)
+    return shorten_digest(side.pin.sha256) if side.pin else MISSING
 
 
 def add_sighting(body: str, row: str) -> str | None:
@@ -124,13 +122,28 @@ def _blocks(drift: Drift, context: ReportContext, previous_ticket: int | None) -
             f"The last ticket for this fixture, {context.link_issue(previous_ticket)}, was closed as completed. The "
             "fixture has drifted again.\n"
         )
-    yield f"### The two runs\n\n{render_comparison(drift.pair, context)}"
-    for name, side in (("first run", drift.pair.first), ("rerun", drift.pair.rerun)):
+    yield from _warnings(drift)
+    yield _what_to_do(drift, context)
+    yield f"### The two runs\n\n{render_comparison(drift.pair, 'digests-differ', context)}"
+    yield format_details("All recorded facts of the two runs", render_facts(drift.pair, context))
+    yield f"### What differs\n\n{format_list(list(_difference_lines(drift.difference)))}"
+    yield "### Sightings\n"
+
+
+def _warnings(drift: Drift) -> Iterator[str]:
+    """Yield why the bytes of a run must not become the fixture."""
+    pointers = drift.difference.lfs_pointers if drift.difference else (False, False)
+    for name, side, is_pointer in (
+        ("first run", drift.pair.first, pointers[0]),
+        ("rerun", drift.pair.rerun, pointers[1]),
+    ):
         if side.record and side.record.transport.pin_complete is False:
             yield f"**Do not use the bytes of the {name}:** its answer was cut off.\n"
-    yield f"### What differs\n\n{format_list(list(_difference_lines(drift.difference)))}"
-    yield _what_to_do(drift)
-    yield "### Sightings\n"
+        if is_pointer:
+            yield (
+                f"**Do not use the bytes of the {name}:** they are a Git LFS pointer, not the content that it stands "
+                "for. Set `lfs: true` on `actions/checkout` in the job that pins, or run `git lfs pull` first.\n"
+            )
 
 
 def _difference_lines(difference: Difference | None) -> Iterator[str]:
@@ -150,14 +163,19 @@ def _difference_lines(difference: Difference | None) -> Iterator[str]:
         yield f"changed in the JSON: {names}{more}"
 
 
-def _what_to_do(drift: Drift) -> str:
+def _what_to_do(drift: Drift, context: ReportContext) -> str:
     pin = f"freeze-gate pin --id {escape_line(drift.fixture_id)}"
+    artifacts = " or ".join(
+        f"{link_artifact(side, context)} ({name})"
+        for name, side in (("first run", drift.pair.first), ("rerun", drift.pair.rerun))
+    )
     commands = code_block(f"{pin} --replace FILE\n{pin}-2 FILE")
     return (
         "### What to do\n\n1. Find out why the sample changed: another model, another request, a sampler that is not "
-        "deterministic, or an answer that was cut off.\n2. Download the artifact with the right bytes (`FILE` is its "
-        "file in `fixtures/`). Refresh the fixture with the first command below, or give the new sample its own "
-        "fixture id with the second.\n3. To test a patch on the first run's bytes, let the rerun start with "
-        f"`freeze-gate replay`.\n\n{commands}\nClose this as completed when it is decided: the next drift opens a new "
+        "deterministic, or an answer that was cut off.\n2. Download the artifact with the right bytes: "
+        f"{artifacts}. They are its file in `fixtures/` whose name starts with the digest in the table below.\n3. "
+        "Refresh the fixture with the first command (`FILE` is that file), or give the new sample its own fixture id "
+        f"with the second.\n\n{commands}\nTo test a patch on the first run's bytes meanwhile, let the rerun start "
+        "with `freeze-gate replay`.\n\nClose this as completed when it is decided: the next drift opens a new "
         "ticket that links here. If you close it as not planned, it stays closed, and no other ticket is opened.\n"
     )

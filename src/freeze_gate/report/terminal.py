@@ -25,7 +25,7 @@ def describe_verdict(case: Case, result: Result) -> Iterator[str]:
         green = len(result.verdicts) - sum(map(len, result.red.values()))
         counts += [f"{green} green"] if green else []
         yield f"pairs: {len(result.verdicts)} ({', '.join(counts)})"
-    yield f"why: {verdict.reason}. {escape_log(explain(verdict))}"
+    yield f"why: {verdict.reason}. {escape_log(explain(case.pairs[result.deciding], verdict))}"
     yield f"next: {_plain_text(advise(case, result))}"
     for note in describe_ignored_records(case):
         yield f"note: {escape_log(note)}"

@@ -82,7 +82,7 @@ def test_reads_as_the_row_says(what: str, scene: Scene) -> None:
     assert ("ticket" in read) == drift
     assert ("label" in read) == flake
     assert ("is for another digest" in ended.summary) == ("is for another digest" in read)
-    (following,) = re.findall(r"^\*\*Next:\*\* (.*)$", ended.summary, re.MULTILINE)
+    (following,) = re.findall(r"^> \*\*Next:\*\* (.*)$", ended.summary, re.MULTILINE)
     assert _to_do(re.sub(r" \(.*?\)(?=[ ;:,.]|$)", "", press)) == _to_do(following) != set()
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from freeze_gate.report.escape import (
     code_block,
+    code_cell,
     code_span,
     encode_command_data,
     encode_command_property,
@@ -16,6 +17,7 @@ from freeze_gate.report.escape import (
     escape_log,
     escape_markdown,
     format_annotation,
+    format_message,
     markdown_link,
 )
 from tests.support.github_markdown import hostile, render
@@ -113,6 +115,37 @@ def test_code_is_a_code_span_or_escaped_text(text: str) -> None:
 def test_an_identifier_can_be_copied(text: str) -> None:
     """Ids, paths, digests and pointers stand in a code span, with nothing invisible in them."""
     assert code_span(text) == f"`{text}`"
+
+
+@given(hostile(), hostile())
+def test_a_message_that_quotes_a_stranger_does_nothing(text: str, more: str) -> None:
+    """Our own backticks make code, and a stranger's make nothing else."""
+    rendered = render(f"**Why:** {format_message(f'{text} lacks `actions: read` and {more}')}")
+    assert set(rendered.blocks) <= {"paragraph_open"}
+    assert (rendered.links, rendered.images, rendered.html, rendered.by_itself) == ((), (), (), ())
+
+
+def test_the_code_in_a_message_is_code() -> None:
+    """A permission reads as in the documentation, and the words around it stay apart from it."""
+    text = "the token lacks `actions: read`; use `{attempt}`"
+    assert format_message(text) == text
+    assert format_message("1. no (see `a`).") == "1\\. no (see `a`)."
+    assert format_message("a ``b` c") == r"a \`\`b\` c"
+
+
+@given(hostile())
+def test_a_cell_has_no_long_word(text: str) -> None:
+    """An identifier is parted into lines that fit, and reads the same."""
+    rendered = render(f"| a | b |\n| --- | --- |\n| {code_cell(text)} | c |\n")
+    assert rendered.blocks.count("td_open") == 2
+    assert set(rendered.html) <= {"<br>"}
+    assert (rendered.links, rendered.images, rendered.by_itself) == ((), (), ())
+
+
+def test_a_long_identifier_is_parted_and_not_cut() -> None:
+    """Ids of which one begins with the other stay apart in a table."""
+    assert code_cell("a" * 60) == f"`{'a' * 28}`<br>`{'a' * 28}`<br>`aaaa`"
+    assert code_cell("a" * 28) == f"`{'a' * 28}`"
 
 
 @given(hostile(), hostile())

@@ -1,6 +1,7 @@
 """The refresh ticket: found by its marker, complete for whoever decides, updated between its markers alone."""
 
 import io
+import re
 from collections.abc import Callable
 from datetime import date
 
@@ -26,6 +27,7 @@ from tests.support.github_markdown import hostile, render
 FOUND = compare(io.BytesIO(b'{"a": 1, "x y": [1]}'), io.BytesIO(b'{"a": 2, "x y": [1, 2]}'))
 START = "<!-- freeze-gate:sightings -->"
 END = "<!-- /freeze-gate:sightings -->"
+OUR_HTML = re.compile(r"(<!--[^<>]*-->\n?)+|<details>\n<summary>[A-Za-z ]+</summary>|</details>")
 
 
 def drift(first: int = 1, *, pull_request: int | None = 12, found: Difference | None = FOUND) -> Drift:
@@ -64,7 +66,8 @@ def test_all_that_is_needed_to_decide() -> None:
         "[#12](https://github.com/octo-org/widgets/issues/12)",
         f"`{X}`",
         f"`{Y}`",
-        "| transport | ok | ok |",
+        "| transport | ok | ok | same |",
+        "[`freeze-gate-1`](https://github.com/octo-org/widgets/actions/runs/4242/artifacts/101) (first run)",
         "sizes: 20 bytes in the first run, 23 in the rerun",
         "at offset 6, counted from 0",
         "`/a`, `/*/1`",
@@ -99,6 +102,15 @@ def test_nobody_refreshes_to_a_cut_off_answer_unwarned() -> None:
         Drift(Pair("a", make_side(1), cut), TODAY), CONTEXT
     )
     assert "Do not use" not in render_ticket(drift(), CONTEXT)
+
+
+def test_a_git_lfs_pointer_is_called_what_it_is() -> None:
+    """Whoever chooses the right bytes learns that one side has only a pointer, and how to get the content."""
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
+    text = render_ticket(drift(found=compare(io.BytesIO(b"{}"), io.BytesIO(pointer))), CONTEXT)
+    assert "**Do not use the bytes of the rerun:** they are a Git LFS pointer" in text
+    assert "`lfs: true`" in text
+    assert "LFS" not in render_ticket(drift(found=compare(io.BytesIO(b"{}"), io.BytesIO(pointer + b"x"))), CONTEXT)
 
 
 def test_a_successor_links_to_the_ticket_before_it() -> None:
@@ -212,7 +224,7 @@ def test_nothing_that_a_stranger_wrote_is_more_than_text(text: str, more: str) -
     ticket = render_ticket(Drift(evil, TODAY, 12, FOUND), CONTEXT)
     rendered = render(ticket)
     assert all(address.startswith("https://github.com/octo-org/widgets/") for address in rendered.links)
-    assert all(html.strip().startswith("<!--") and html.strip().endswith("-->") for html in rendered.html)
+    assert all(OUR_HTML.fullmatch(html.strip()) for html in rendered.html)
     assert (rendered.images, rendered.by_itself) == ((), ())
     assert rendered.blocks.count("heading_open") == 4
     assert add_sighting(ticket, render_sighting(drift(2), CONTEXT)) is not None

@@ -7,6 +7,7 @@ from threading import BoundedSemaphore
 from typing import Final
 
 from freeze_gate.errors import NoVerdictError
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
 from freeze_gate.evidence.models import Artifact, Source
@@ -57,14 +58,15 @@ class ArtifactCache:
     def _check_rate_limit(self, calls: int) -> None:
         remaining = self._client.remaining
         if remaining is None:
-            self._log(f"downloading {calls} artifacts, one API call each")
+            self._log(f"downloading {count(calls, 'artifact')}, one API call each")
             return
-        self._log(f"downloading {calls} artifacts, one API call each; {remaining} calls are left this hour")
+        self._log(f"downloading {count(calls, 'artifact')}, one API call each; left this hour: {remaining}")
         if calls and calls + RESERVED_API_CALLS > remaining:
             raise NoVerdictError(
-                f"{calls} artifacts need {calls} API calls and what follows needs {RESERVED_API_CALLS}, but only "
-                f"{remaining} are left this hour; merge the shards into one artifact first "
-                "(`actions/upload-artifact/merge`), which costs one call a side, or wait until the limit is reset"
+                f"downloading {count(calls, 'artifact')} takes {count(calls, 'API call')}, what follows takes "
+                f"{RESERVED_API_CALLS}, and only {remaining} are left this hour; merge the shards into one "
+                "artifact first (`actions/upload-artifact/merge`), which costs one call a side, or wait until the "
+                "limit is reset"
             )
 
     def _download_and_read(self, artifact: Artifact) -> SourceRecords:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.models import Pair, Side
 from freeze_gate.evidence.record import Record
 from freeze_gate.report.context import ReportContext
@@ -166,8 +167,9 @@ def _transport(record: Record) -> str:
 def _network(record: Record) -> str:
     if record.oracle.egress is None and record.oracle.egress_attempts is None:
         return "not recorded"
-    count = "an unknown number of" if record.oracle.egress_attempts is None else record.oracle.egress_attempts
-    return f"{escape_markdown(record.oracle.egress or 'not known')}, {count} blocked attempts"
+    attempts = record.oracle.egress_attempts
+    blocked = "an unknown number of blocked attempts" if attempts is None else count(attempts, "blocked attempt")
+    return f"{escape_markdown(record.oracle.egress or 'not known')}, {blocked}"
 
 
 def _recorded_run(record: Record) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.models import Pair
 from freeze_gate.policy.freezes import Freeze
 from freeze_gate.report.advice import has_passing_oracle
@@ -95,7 +96,7 @@ def _can_be_frozen(pair: Pair, verdict: Verdict) -> bool:
 def _entries_to_paste(case: Case, verdicts: Sequence[Verdict], context: ReportContext) -> str:
     entries = "".join(_format_entry(case, verdict) for verdict in verdicts[:_MAX_ENTRIES])
     omitted = len(verdicts) - _MAX_ENTRIES
-    more = f"\n{omitted} more flakes have no entry yet.\n" if omitted > 0 else ""
+    more = f"\nWithout an entry so far: {count(omitted, 'more flake')}.\n" if omitted > 0 else ""
     return (
         f"To mute this, a reviewer adds the following under `freezes:` in {code_span(context.policy)} on the default "
         f"branch. The empty fields are for the reviewer.\n\n{code_block(entries, 'yaml')}{more}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from freeze_gate.evidence.abbreviation import abbreviate
+from freeze_gate.evidence.abbreviation import abbreviate, count
 
 T = TypeVar("T")
 
@@ -48,5 +48,5 @@ def join_within_budget(blocks: Iterable[str], max_bytes: int) -> str:
         included.append(block)
         remaining -= size
     if omitted:
-        included.append(f"{omitted} parts are left out: they are too long to show.\n")
+        included.append(f"{count(omitted, 'part')} left out, too long to show here.\n")
     return "\n".join(included)

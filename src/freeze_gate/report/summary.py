@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.models import OtherAttempt
 from freeze_gate.report.advice import advise, describe_finding, explain, merge_findings
 from freeze_gate.report.comparison import render_comparison, render_facts, shorten_digest
@@ -119,7 +120,7 @@ def _all_pairs(result: Result, context: ReportContext) -> Iterator[str]:
             format_table(head, rows[_MAX_VISIBLE_PAIRS:]),
         )
     if len(red) > _MAX_PAIRS:
-        yield f"{len(red) - _MAX_PAIRS} more pairs are not green; the verdict file has all of them.\n"
+        yield f"Not in this table: {count(len(red) - _MAX_PAIRS, 'more red pair')}. The verdict file has all of them.\n"
     if not result.freeze_allowed and result.red[FailureClass.HARNESS_FLAKE]:
         yield "No freeze is requested: another pair is red and not a flake.\n"
 

@@ -128,4 +128,4 @@ def test_many_flakes_are_counted() -> None:
     flakes = [make_pair({"oracle": None, "transport": False}, fixture_id=f"f{place:03}") for place in range(50)]
     said = part(make_case(*flakes))
     assert len(yaml.safe_load(render(said).fences[0])) == 20
-    assert "30 more flakes have no entry yet" in said
+    assert "Without an entry so far: 30 more flakes." in said

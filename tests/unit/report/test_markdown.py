@@ -22,7 +22,7 @@ def test_blocks_fit_into_their_budget_and_none_is_cut(blocks: list[str], budget:
     """A block is there as a whole or not at all, and what is left out is counted."""
     page = join_within_budget(blocks, budget)
     assert len(page.encode()) <= budget
-    left_out = page.rpartition("\n")[0].rpartition("\n")[2] if "parts are left out" in page else "0"
-    shown = [line for line in page.split("\n") if "parts are left out" not in line and line]
+    left_out = page.rpartition("\n")[0].rpartition("\n")[2] if "too long to show here" in page else "0"
+    shown = [line for line in page.split("\n") if "too long to show here" not in line and line]
     assert set(shown) <= set(blocks)
     assert len([block for block in blocks if block]) - len(shown) <= int(left_out.split()[0])

@@ -1,6 +1,5 @@
 """`freeze-gate gate`: builds the clients for one run of the action. Every run ends with the four lines."""
 
-import os
 import re
 import shutil
 import signal
@@ -12,12 +11,10 @@ from typing import TYPE_CHECKING, Final
 from freeze_gate.action.fail_closed import describe_internal_error, finish_without_verdict, termination_handler
 from freeze_gate.action.runner import OUTPUTS, TERMINATION_SIGNALS, Runner, termination_deferred
 from freeze_gate.commands import CommandContext
-from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
+from freeze_gate.errors import FreezeGateError, NoVerdictError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-
-_CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
 EXAMPLE: Final = "env INPUT_FIRST-ARTIFACT=first INPUT_RERUN-ARTIFACT=rerun INPUT_GITHUB-TOKEN=… freeze-gate gate"
@@ -69,6 +66,7 @@ def _new_folder() -> Path:
 def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
     from freeze_gate.action.event import read_event
     from freeze_gate.action.inputs import read_inputs
+    from freeze_gate.action.network import check_network_settings
     from freeze_gate.action.run import Gate
     from freeze_gate.artifacts.cache import ArtifactCache
     from freeze_gate.artifacts.collect import Collector
@@ -79,7 +77,6 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
 
     inputs, event = read_inputs(context.environ), read_event(context.environ)
     workspace = Path(context.environ.get("GITHUB_WORKSPACE") or ".")
-    _refuse_workspace_certificates(context.environ, workspace)
     report_context = ReportContext(
         server_url=event.server_url,
         repository=event.repository,
@@ -95,6 +92,7 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
         ) as client,
         ArtifactDownloader(client, inputs.max_artifact_bytes) as downloader,
     ):
+        check_network_settings(context.environ, workspace, client.api_url)
         artifacts = ArtifactCache(client, downloader, folder, runner.log)
         return Gate(
             inputs=inputs,
@@ -107,19 +105,6 @@ def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:
             report_context=report_context,
             write_verdict=lambda payload: write_file(workspace, inputs.verdict_file, [payload]),
         ).run()
-
-
-def _refuse_workspace_certificates(environ: Mapping[str, str], workspace: Path) -> None:
-    """Refuse certificate authorities from the workspace: the patch controls it. Raises `UsageError`."""
-    for name in _CA_BUNDLES:
-        value = environ.get(name)
-        if value and any(path.is_relative_to(folder) for path in _paths(Path(value)) for folder in _paths(workspace)):
-            raise UsageError(f"{name} is {value!r}, inside the workspace; allowed: a file outside the checkout")
-
-
-def _paths(path: Path) -> tuple[Path, Path]:
-    """Return an absolute path as it is written, and where its links lead."""
-    return Path(os.path.abspath(path)), path.resolve()  # noqa: PTH100 - `Path.absolute` keeps `..`
 
 
 def _readme_url(environ: Mapping[str, str], server_url: str) -> str | None:

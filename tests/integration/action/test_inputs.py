@@ -149,6 +149,53 @@ def test_certificates_from_the_workspace_are_refused(job: Job, tmp_path: Path, n
     assert not job.github.log
 
 
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_certificates_that_the_container_does_not_see_are_a_bad_input(job: Job, name: str) -> None:
+    """A path of the host: the variable that counts is named, with its path and the reason."""
+    job.pair(*FLAKE)
+
+    outcome = job.gate_apart({name: "/host/certificates.pem", "CURL_CA_BUNDLE": "/host/certificates.pem"})
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 2
+    assert f"`{name}` is '/host/certificates.pem', which cannot be read: a container sees no paths of its host" in (
+        outcome.log
+    )
+    assert not job.github.log
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("ALL_PROXY", "socks5://secret@proxy.example:1080", "names a proxy of the kind `socks5`"),
+        ("all_proxy", "socks5h://proxy.example:1080", "names a proxy of the kind `socks5h`"),
+        ("http_proxy", "http://:3128", "names no host"),
+        ("HTTP_PROXY", "http://:3128", "names no host"),
+        ("http_proxy", "http://proxy.example:port", "is not the address of a proxy"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_a_bad_input_at_once(job: Job, name: str, value: str, problem: str) -> None:
+    """One sentence that names the variable, and never the address, which may hold a password."""
+    job.pair(*FLAKE)
+
+    outcome = job.gate_apart({name: value}, wait_seconds="120")
+
+    assert outcome.said == ("unclassified", False, "")
+    assert outcome.code == 2
+    assert f"`{name}` {problem}" in outcome.log
+    assert "proxy.example" not in outcome.log + outcome.summary
+    assert not job.github.log
+
+
+def test_a_proxy_that_cannot_be_used_is_no_matter_where_it_is_not(job: Job) -> None:
+    """`NO_PROXY` names the host of the API, and of the storage."""
+    job.pair(*FLAKE)
+
+    outcome = job.gate_apart({"ALL_PROXY": "socks5://proxy.example:1080", "NO_PROXY": "127.0.0.1,localhost"})
+
+    assert outcome.said == ("harness_flake", True, "transport-fault")
+
+
 def test_surrounding_spaces_and_empty_inputs_are_as_if_unset(job: Job) -> None:
     """The runner passes every input, the empty ones too."""
     job.pair(*FLAKE)

@@ -305,23 +305,38 @@ def hidden_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("kind", ["first in PATH", "a path", "a link", "a script's interpreter"])
+@pytest.mark.parametrize("kind", ["first in PATH", "a path"])
 def test_a_program_that_the_seal_hides_is_not_run(job: OracleJob, hidden_folder: Path, kind: str) -> None:
     """It would be missing inside, and the patch would be blamed for that."""
-    command, named = "sh", hidden_folder / "sh"
-    if kind == "a path":
-        command = str(hidden_folder / "sh")
-    elif kind == "a link":
-        command, named = "./check", job.folder / "check"
-        named.symlink_to(hidden_folder / "sh")
-    elif kind == "a script's interpreter":
-        command = "./check"
-        (job.folder / "check").write_text(f"#! {named} -e\n")
-        (job.folder / "check").chmod(0o755)
+    program = hidden_folder / "sh"
+    command = str(program) if kind == "a path" else "sh"
     done = job.oracle(command, "-c", ":", env=os.environ | {"PATH": f"{hidden_folder}:{os.environ['PATH']}"})
     assert done.returncode == 3
-    assert f"{named} is below /run, which the seal hides" in done.stderr
+    assert f"{program} is below /run, which the seal hides" in done.stderr
     assert (job.record().oracle_passed, job.record().oracle.outcome) == (None, "not_run")
+
+
+@pytest.mark.parametrize("kind", ["a link", "a script"])
+def test_a_file_of_the_tested_tree_that_leads_below_run_is_a_fail(
+    job: OracleJob, hidden_folder: Path, kind: str
+) -> None:
+    """A patch can write such a link or such a first line, and must not become `not_run` by it; the place is named."""
+    check = job.folder / "check"
+    if kind == "a link":
+        check.symlink_to(hidden_folder / "sh")
+    else:
+        check.write_text(f"#! {hidden_folder}/sh -e\n")
+        check.chmod(0o755)
+    done = job.oracle("./check", "-c", ":")
+    assert (done.returncode, job.record().oracle_passed, job.record().oracle.outcome) == (127, False, "failed")
+    assert "it is a link or a script that leads to what is not there, and the seal hides /run" in done.stderr
+
+
+def test_a_program_that_nobody_can_read_to_its_end_does_not_stop_the_time_limit(job: OracleJob) -> None:
+    """A FIFO in the place of the program is a fail like any other: nothing opens it before the command starts."""
+    os.mkfifo(job.folder / "check", 0o755)
+    done = job.oracle("./check", options=("--timeout", "10"))
+    assert (done.returncode, job.record().oracle_passed) == (126, False)
 
 
 def test_a_program_below_run_can_run_without_a_seal(job: OracleJob, hidden_folder: Path) -> None:

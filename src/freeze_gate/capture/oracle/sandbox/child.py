@@ -4,7 +4,8 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final, NoReturn
 
 from freeze_gate.capture.oracle.sandbox.linux import SetupError, setup_step
@@ -90,6 +91,14 @@ def _exec(request: SandboxRequest) -> NoReturn:
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             status = COMMAND_NOT_FOUND
         cause = error.strerror or cause
+        if request.isolation is not None and status == COMMAND_NOT_FOUND and _is_there(program, request.environ):
+            cause += "; it is a link or a script that leads to what is not there, and the seal hides /run"
     finally:
         os.write(2, f"freeze-gate oracle: {program!a}: {cause}\n".encode())
         os._exit(status)
+
+
+def _is_there(program: str, environ: Mapping[str, str]) -> bool:
+    """Whether a file of this name is there, as a path or in `PATH`, whether its link leads anywhere or not."""
+    folders = [""] if "/" in program else os.get_exec_path(environ)
+    return any(os.path.lexists(Path(folder, program)) for folder in folders)

@@ -38,7 +38,6 @@ _PROGRAM: Final = (
 _HANDSHAKE_TIMEOUT: Final = 60.0
 """Seconds for a supervisor to prepare, and to clean up: sudo may wait for a slow directory service."""
 _POLL_INTERVAL: Final = 0.1
-_MAX_INTERPRETER_LINE: Final = 256  # as the kernel reads it
 _MAX_STDERR: Final = 300
 """Characters of a supervisor's stderr that are shown."""
 
@@ -125,19 +124,13 @@ def prepare(request: SandboxRequest, bundle: Path, methods: Sequence[Method]) ->
 
 
 def find_hidden_program(request: SandboxRequest) -> str | None:
-    """Return the program of a command, or its script's interpreter, if it is there and the seal hides it."""
-    program = request.command[0]
-    if "/" in program:
-        program = str(Path(request.folder, program))
-    path = shutil.which(program, path=request.environ.get("PATH"))
-    if path is None:
-        return None
-    candidates = [path]
-    with contextlib.suppress(OSError), Path(path).open("rb") as stream:  # what can be executed need not be readable
-        line = stream.readline(_MAX_INTERPRETER_LINE)
-        if line.startswith(b"#!"):
-            candidates += [os.fsdecode(word) for word in line[2:].split()[:1]]
-    return next((candidate for candidate in candidates if is_hidden(candidate)), None)
+    """Return the program of a command if it is there, and the seal hides the place that the command or `PATH` names.
+
+    A link and a script's first line do not count: the tested tree can hold both, and must not decide that it is not
+    judged.
+    """
+    path = shutil.which(request.command[0], path=request.environ.get("PATH"))
+    return path if path is not None and is_hidden(path) else None
 
 
 def _start(method: Method, request: SandboxRequest) -> SandboxProcess:

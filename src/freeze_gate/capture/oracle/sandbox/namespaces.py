@@ -42,8 +42,8 @@ def isolate(isolation: Isolation) -> None:
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a path leads to where a seal shows an empty folder."""
-    return any(Path(path).resolve().is_relative_to(Path(folder).resolve()) for folder in _SOCKET_FOLDERS)
+    """Whether a path names, without its links being followed, a place below a folder that a seal shows empty."""
+    return any(Path(os.path.normpath(path)).is_relative_to(folder) for folder in _SOCKET_FOLDERS)
 
 
 def mount_own_proc() -> None:

@@ -78,7 +78,8 @@ class Capture:
 
         The bytes may be an answer's body or a part of it. The record says `pin_complete` only where the recorder saw
         what they came from arrive completely. Raises `UsageError` for other bytes than are pinned already, unless
-        `replace`, and `TypeError` for anything but bytes: text has no digest.
+        `replace`; where calls ended and none with a 2xx; and for the body of an answer that is no 2xx. Raises
+        `TypeError` for anything but bytes: text has no digest.
         """
         if not isinstance(payload, bytes | bytearray | memoryview):
             raise TypeError("pin takes bytes, such as response.content")

@@ -16,9 +16,10 @@ from urllib3.util.retry import Retry
 
 from freeze_gate.capture import Capture
 from freeze_gate.capture.transport.requests_adapter import RecordingAdapter
+from freeze_gate.cli import main
 from freeze_gate.errors import UsageError
 from tests.support.exact_server import HOLD, RESET, Answer, ExactServer, answer, chunked, sized
-from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, record_in
+from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, pinned_in, record_in
 
 EVENTS = [b"data: %d\n\n" % number for number in range(3)]
 STREAM = answer([chunked(EVENTS[0])[:-5], chunked(EVENTS[1])[:-5], chunked(EVENTS[2])], "Transfer-Encoding: chunked")
@@ -305,6 +306,82 @@ def test_o7_a_capture_of_an_id_that_an_oracle_has_seen_is_refused(tmp_path: Path
             session.post(server.url, timeout=5)
         assert not server.requests
     assert record_in(bundle(tmp_path)) == record._replace(oracle_passed=False)
+
+
+@pytest.mark.parametrize("status", ["302 Found", "401 Unauthorized", "404 Not Found", "503 Busy"])
+def test_an_error_body_is_not_pinned(status: str, tmp_path: Path) -> None:
+    """Where no recorded call ended in a 2xx, there is no sample, whatever the bytes are; the status is named."""
+    for number, library in enumerate((requests, httpx)):
+        recorder = capture(tmp_path / str(number))
+        with ExactServer(sized(b"no sample", status=status)) as server:
+            body = _post(recorder, library, server.url)
+        for payload in (body, b"no", b""):
+            with pytest.raises(UsageError, match=f"status {status[:3]}.*no sample"):
+                recorder.pin(payload, replace=True)
+        record = record_in(bundle(tmp_path / str(number)))
+        assert (record.fixture_sha256, record.transport.status_code) == (None, int(status[:3]))
+        assert not (bundle(tmp_path / str(number)) / "fixtures").exists()
+
+
+@pytest.mark.parametrize("headers", [(), ("Content-Encoding: gzip",)], ids=["identity", "gzip"])
+def test_the_body_of_an_error_is_not_pinned_beside_another_answer(headers: tuple[str, ...], tmp_path: Path) -> None:
+    """A retry or a lane that answers 200 makes no sample of the error's bytes, decoded or as they were sent."""
+    sent = gzip.compress(b"busy") if headers else b"busy"
+    for number, path in enumerate(("", "/lane")):
+        recorder = capture(tmp_path / str(number))
+        with ExactServer(sized(sent, *headers, status="503 Busy"), sized(b"sample")) as server:
+            _post(recorder, requests, server.url)
+            sample = _post(recorder, requests, server.url + path)
+        for payload in {b"busy", sent}:
+            with pytest.raises(UsageError, match="status 503"):
+                recorder.pin(payload)
+        recorder.pin(sample)
+        assert pinned_in(bundle(tmp_path / str(number)), record_in(bundle(tmp_path / str(number)))) == b"sample"
+
+
+def test_a_call_without_an_answer_brings_no_sample(tmp_path: Path) -> None:
+    """Bytes from elsewhere are not pinned in its place."""
+    recorder = capture(tmp_path)
+    with (
+        ExactServer(Answer((), RESET)) as server,
+        recorder.requests_session() as session,
+        pytest.raises(requests.ConnectionError),
+    ):
+        session.get(server.url, timeout=5)
+    with pytest.raises(UsageError, match="no call brought an answer"):
+        recorder.pin(b"from a cache")
+
+
+def test_a_later_error_takes_no_sample_away(tmp_path: Path) -> None:
+    """An empty sample stays one where a lane's error is empty too, also if another process recorded that error."""
+    recorder = capture(tmp_path)
+    with ExactServer(sized(b""), sized(b"", status="503 Busy")) as server:
+        _post(recorder, requests, server.url)
+        _post(recorder, requests, server.url + "/lane")
+    other = ["transport", "--id", ID, "--bundle", str(bundle(tmp_path)), "--status-code", "503"]
+    assert main(other, {}) == 0
+    recorder.pin(b"")
+    assert pinned_in(bundle(tmp_path), record_in(bundle(tmp_path))) == b""
+
+    again = capture(tmp_path)
+    with ExactServer(sized(b"x", status="503 Busy")) as server:
+        _post(again, requests, server.url)
+    again.pin(b"")
+
+
+def test_an_error_that_another_process_recorded_is_no_sample_here(tmp_path: Path) -> None:
+    """The record alone says so."""
+    assert main(["transport", "--id", ID, "--bundle", str(bundle(tmp_path)), "--status-code", "404"], {}) == 0
+    with pytest.raises(UsageError, match="status 404"):
+        capture(tmp_path).pin(b"Not Found")
+
+
+def _post(recorder: Capture, library: Any, url: str) -> bytes:
+    if library is requests:
+        with recorder.requests_session() as session:
+            return session.post(url, data=b"sort", timeout=5, allow_redirects=False).content
+    with httpx.Client(transport=recorder.transport(httpx)) as client:
+        return client.post(url, content=b"sort").content
 
 
 @pytest.mark.parametrize("payload", ["text", None, 7, ["x"]])

@@ -130,6 +130,23 @@ def test_other_bytes_under_one_id_are_refused_unless_they_may_replace(
     assert pinned_in(bundle(tmp_path), record_in(bundle(tmp_path))) == b"two"
 
 
+def test_the_body_of_a_recorded_error_is_not_pinned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Curl without `--fail` writes it where the sample would be; what was recorded of the call stays."""
+    for facts, words in (
+        (("--status-code", "503"), "status 503"),
+        (("--status-code", "401"), "status 401"),
+        (("--fault", "connection"), "no call brought an answer"),
+    ):
+        folder = tmp_path / facts[1]
+        folder.mkdir()
+        assert _run(folder, "transport", *facts) == 0
+        before = record_in(bundle(folder))
+        capsys.readouterr()
+        assert _pin(folder, b"Service Unavailable", "--replace") == 2
+        assert words in capsys.readouterr().err
+        assert record_in(bundle(folder)) == before
+
+
 def test_a_pin_completes_what_was_said_of_the_transport_before(tmp_path: Path) -> None:
     """Whoever records the call first, and pins then, loses nothing."""
     assert _run(tmp_path, "transport", "--fault", "truncated", "--status-code", "200") == 0

@@ -150,6 +150,33 @@ def test_requests(place: Checkout) -> None:
     assert Path(done.stdout.strip()).read_bytes() == place.pin
 
 
+@pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found", "503 Busy"])
+def test_requests_that_get_an_error_pin_nothing_and_say_why(tmp_path: Path, status: str) -> None:
+    """The script ends before its oracle, and its last line names the status."""
+    (script,) = blocks("With requests", "python")
+    with ExactServer(sized(b"no sample", status=status)) as server:
+        place = Checkout(tmp_path, server.url)
+
+        done = place.python(f"url, question = {server.url!r}, {{}}", script, "print(path)")
+
+    assert done.returncode == 1
+    assert f"sorted-patch: the call ended with status {status[:3]}" in done.stderr.splitlines()[-1]
+    assert place.record.fixture_sha256 is None
+
+
+def test_curl_without_fail_pins_no_error_body(tmp_path: Path) -> None:
+    """Curl then ends with 0 and leaves the error's body as the answer."""
+    (script,) = blocks("With curl", "sh")
+    with ExactServer(sized(b"busy", status="503 Busy")) as server:
+        place = Checkout(tmp_path, server.url)
+
+        done = place.run(script.replace("--fail ", ""))
+
+    assert done.returncode != 0
+    assert (place.record.fixture_sha256, place.record.transport.fault) == (None, "http_status")
+    assert place.record.oracle_passed is None
+
+
 @pytest.mark.parametrize("index", [0, 1], ids=["openai", "anthropic"])
 def test_sdks(place: Checkout, index: int) -> None:
     """The real SDK calls a server on the loopback, and the raw answer is what is pinned."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample
 from freeze_gate.capture.environment import is_same_run
+from freeze_gate.capture.transport.error_body import require_answer
 from freeze_gate.capture.transport.merge import has_calls, is_truncated
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import Record
@@ -16,10 +17,13 @@ def pin_sample(
 
     A record of this run that holds calls and no pin is kept and completed: whoever recorded the transport first loses
     nothing. Equal bytes begin anew. Raises `UsageError` for other bytes than the record names, and for a replay's
-    record, unless `replace`; and what `Store` raises, also once an oracle has started.
+    record, unless `replace`; where those calls brought no sample; and what `Store` raises, also once an oracle has
+    started.
     """
     with store.locked():
         before = store.read_unless_checked(begun.fixture_id)
+        if before is not None and is_same_run(before.run, begun.run):
+            require_answer(before)
         pin = store.pin(payload, suffix)
         if before is not None and not replace:
             if before.run.replay_of is not None:

@@ -1,5 +1,6 @@
 """One HTTP exchange, observed from outside: judged by its bytes and its exceptions, never by a log."""
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, Protocol
@@ -7,6 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from freeze_gate.capture.transport.content_encoding import ContentDecoder
 from freeze_gate.capture.transport.length_checks import NO_CHECKS, BodyChecks
 from freeze_gate.capture.transport.sse import SseErrorDetector
+from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import TRANSIENT_STATUS
 
 FILE_ERRORS: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
@@ -60,6 +62,27 @@ def exception_chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+class Answer:
+    """The status of one attempt and the digests of its body, of an error's too. It is small, so each one is kept.
+
+    `status` is None as long as no answer came. `has_ended` says that nothing more is awaited.
+    """
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self.has_ended = False
+        self._sent, self._decoded = hashlib.sha256(), hashlib.sha256()
+
+    def add(self, sent: bytes, decoded: bytes) -> None:
+        """Take the next bytes of the body, as they were sent and as they are after content decoding."""
+        self._sent.update(sent)
+        self._decoded.update(decoded)
+
+    def has_body(self, sha256: Sha256) -> bool:
+        """Whether the bytes of this digest are its body, in either form."""
+        return sha256 in (self._sent.hexdigest(), self._decoded.hexdigest())
+
+
 class Exchange:
     """Observes one attempt. The client side calls `on_response`, `on_data` for each piece, and one of the ends.
 
@@ -70,7 +93,7 @@ class Exchange:
 
     def __init__(self, checks: BodyChecks, on_finish: Callable[[], None], *, keep: bool = True) -> None:
         self.outcome: TransportOutcome | None = None
-        self.status: int | None = None
+        self.answer = Answer()
         self.body = bytearray()
         self._checks = checks
         self._on_finish = on_finish
@@ -81,6 +104,11 @@ class Exchange:
         self._is_framed = False
         self._decoder = ContentDecoder(None)
         self._events: SseErrorDetector | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The status; None as long as no answer came."""
+        return self.answer.status
 
     @property
     def is_success(self) -> bool:
@@ -99,7 +127,7 @@ class Exchange:
         itself, as HTTP/2 does.
         """
         with self._lock:
-            self.status = status
+            self.answer.status = status
             is_chunked = "chunked" in (headers.get("transfer-encoding") or "").lower()
             is_empty = is_bodiless or status in _BODILESS_STATUS
             self._length = None if is_chunked or is_empty else _content_length(headers.get("content-length"))
@@ -113,15 +141,17 @@ class Exchange:
     def on_data(self, piece: bytes) -> None:
         """Take the next bytes of the body, after chunk framing and before content decoding."""
         with self._lock:
-            if self.outcome is None:
+            if self.outcome is None or not self.is_success:  # an error's body comes after its outcome
                 self._received += len(piece)
-                self._add(self._decoder.feed(piece))
+                decoded = self._decoder.feed(piece)
+                self.answer.add(piece, decoded)
+                self._add(decoded)
 
     def on_end(self) -> None:
         """Take the end of the body, to which the client came without an error."""
         with self._lock:
             if self.outcome is None:
-                self._add(self._decoder.flush())
+                self._flush()
                 if self._events:
                     self._events.end()
                 self.finish(self._judge())
@@ -130,7 +160,7 @@ class Exchange:
         """Take an error of the client; None is one that says nothing about the transport."""
         with self._lock:
             if self.outcome is None:
-                self._add(self._decoder.flush())
+                self._flush()
                 if fault and self._has_error_event:
                     fault = "stream_error"
                 complete = False if self.is_success else None
@@ -158,6 +188,8 @@ class Exchange:
             if self.outcome is not None:
                 return
             self.outcome = outcome
+            self.answer.status = self.answer.status or outcome.status_code
+            self.answer.has_ended = True
         self._on_finish()
 
     @property
@@ -170,6 +202,11 @@ class Exchange:
         if self._decoder.is_coded:
             return self._received > 0 and self._decoder.is_complete
         return self._checks.ends_with is not None and not self._checks.is_too_short(self.body)
+
+    def _flush(self) -> None:
+        decoded = self._decoder.flush()
+        self.answer.add(b"", decoded)
+        self._add(decoded)
 
     def _add(self, decoded: bytes) -> None:
         if self.is_success:

@@ -4,11 +4,13 @@ import threading
 
 from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample, pin_of
 from freeze_gate.capture.environment import is_same_run
+from freeze_gate.capture.transport.error_body import require_sample
 from freeze_gate.capture.transport.length_checks import NO_CHECKS, BodyChecks
 from freeze_gate.capture.transport.merge import RequestKey, has_calls, is_truncated, merge_calls
-from freeze_gate.capture.transport.observer import Exchange
+from freeze_gate.capture.transport.observer import Answer, Exchange
 from freeze_gate.capture.transport.tracked_call import PinnedSample, TrackedCall, trace_pin
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, Run, Sampler
 
 
@@ -29,6 +31,7 @@ class Recorder:
         self._store, self._id, self._run, self._checks, self._suffix = store, fixture_id, run, checks, suffix
         self._mutex = threading.RLock()
         self._calls: list[TrackedCall] = []
+        self._answers: list[Answer] = []
         self._pinned: PinnedSample | None = None
         self._partial_pin: Pin | None = None
         self._is_writing = self._is_write_pending = False
@@ -41,6 +44,7 @@ class Recorder:
             is_sampling = self._explicit_pin() is None
             checks = self._checks if is_sampling else NO_CHECKS
             exchange = Exchange(checks, self._on_finish, keep=is_sampling)
+            self._answers.append(exchange.answer)
             if not (self._calls and self._calls[-1].absorb(key, exchange)):
                 self._calls.append(TrackedCall(key, exchange))
             return exchange
@@ -64,11 +68,14 @@ class Recorder:
     def pin(self, payload: bytes, suffix: str | None = None, *, replace: bool = False) -> Pin:
         """Store the sample and name it in the record.
 
-        Raises `UsageError` where the record names other bytes already, unless `replace` is set.
+        Raises `UsageError` where the record names other bytes already, unless `replace` is set, and for bytes that
+        `require_sample` refuses.
         """
         with self._mutex, self._store.locked():
             self._reload()
             before = self._explicit_pin()
+            if before is None or before.sha256 != Sha256.of(payload):
+                require_sample(self._id, payload, self._answers, self._base)
             pin = self._store.pin(payload, self._suffix if suffix is None else suffix)
             if before is not None and before.sha256 != pin.sha256:
                 if not replace:

@@ -1,6 +1,7 @@
 """`freeze-gate check`: validate records, bundles, policies and verdicts."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="a policy, a record, a verdict, or a bundle (a folder or a zip)",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object with problems and notes")
 
 
 def run(args: argparse.Namespace, context: CommandContext) -> int:
@@ -33,16 +35,17 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
     missing = [escape_log(str(path)) for path in args.paths if not path.exists()]
     if missing:
         raise UsageError(f"not found: {', '.join(missing)}")
-    problems = notes = 0
+    problems: list[str] = []
+    notes: list[str] = []
     for path in args.paths:
         try:
             for finding in validate(path, context.now().date()):
-                if finding.is_note:
-                    notes += 1
-                else:
-                    problems += 1
-                print(escape_log(f"note: {finding.text}" if finding.is_note else finding.text), file=context.stdout)
+                (notes if finding.is_note else problems).append(finding.text)
+                if not args.json:
+                    print(escape_log(f"note: {finding.text}" if finding.is_note else finding.text), file=context.stdout)
         except OSError as error:
             raise UsageError(f"{escape_log(str(path))} cannot be read: {error.strerror}") from error
-    print(f"{count(problems, 'problem')}, {count(notes, 'note')}", file=context.stderr)
+    if args.json:
+        print(json.dumps({"notes": notes, "problems": problems}, indent=1), file=context.stdout)
+    print(f"{count(len(problems), 'problem')}, {count(len(notes), 'note')}", file=context.stderr)
     return 1 if problems else 0

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--dry-run", action="store_true", help="only list the pins; the default")
     mode.add_argument("--yes", action="store_true", help="remove them")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of paths")
 
 
 def run(args: argparse.Namespace, context: CommandContext) -> int:
@@ -41,7 +43,11 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
         for pin in pins:
             if args.yes:
                 store.remove(pin)
-            print(f"fixtures/{pin.name}", file=context.stdout)
+            if not args.json:
+                print(f"fixtures/{pin.name}", file=context.stdout)
+    if args.json:
+        listing = [{"bytes": pin.size, "path": f"fixtures/{pin.name}"} for pin in pins]
+        print(json.dumps({"pins": listing, "removed": args.yes}, indent=1), file=context.stdout)
     outcome = "removed" if args.yes else "to remove with --yes"
     size = sum(pin.size for pin in pins)
     print(f"{count(len(pins), 'pin')}, {count(size, 'byte')}, {outcome}", file=context.stderr)

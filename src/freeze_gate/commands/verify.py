@@ -10,6 +10,7 @@ from typing import Any, Final
 from freeze_gate.commands import CommandContext
 from freeze_gate.commands._file import read_file
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.archive import ArchiveError, open_archive
 from freeze_gate.evidence.bundle import BundleReader
 from freeze_gate.evidence.models import Pair, Source
@@ -40,6 +41,7 @@ def configure(parser: ArgumentParser) -> None:
         type=Path,
         help="a bundle (folder or zip) whose pins are hashed again; give it twice: first run, then rerun",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object with every finding")
     parser.add_argument(
         "--statement", metavar="OUT", type=Path, help="write an in-toto statement about a consistent verdict"
     )
@@ -54,17 +56,19 @@ def run(args: Namespace, context: CommandContext) -> int:
     payload = read_file(args.verdict, MAX_BYTES)
     name = escape_log(args.verdict.name)
     findings = list(_find_differences(payload, args.bundle))
-    for finding in findings[:_MAX_FINDINGS]:
-        print(f"{name}: {escape_log(finding)}", file=context.stdout)
-    if findings:
-        return 1
-    if args.statement:
+    if args.statement and not findings:
         try:
             args.statement.write_bytes(statement(json.loads(payload), decode(payload).case))
         except OSError as error:
             raise UsageError(f"{args.statement.name!r} cannot be written: {error.strerror}") from None
-    print(f"{name}: consistent: the result follows from the evidence in the file", file=context.stdout)
-    return 0
+    if args.json:
+        print(json.dumps({"consistent": not findings, "findings": findings}, indent=1), file=context.stdout)
+    elif findings:
+        lines = abbreviate(findings, _MAX_FINDINGS, escape_log)
+        print(*(f"{name}: {line}" for line in lines), sep="\n", file=context.stdout)
+    else:
+        print(f"{name}: consistent: the result follows from the evidence in the file", file=context.stdout)
+    return 1 if findings else 0
 
 
 def _find_differences(payload: bytes, bundles: list[Path]) -> Iterator[str]:

@@ -179,6 +179,22 @@ def test_of_a_huge_file_no_more_is_read_than_the_limit(tmp_path: Path, words: tu
     assert "is over " in process.stdout + process.stderr
 
 
+def test_a_program_gets_every_finding(verdict: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--json`: one object, also where nothing is wrong; a person gets the first twenty, and their number."""
+    capsys.readouterr()
+    assert verify(verdict, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"consistent": True, "findings": []}
+    document = json.loads(verdict.read_bytes())
+    document["result"] = {}
+    verdict.write_bytes((json.dumps(document, sort_keys=True, indent=1) + "\n").encode())
+    assert verify(verdict, "--json") == 1
+    result = json.loads(capsys.readouterr().out)
+    assert (result["consistent"], result["findings"][0]) == (
+        False,
+        "result.deciding: does not follow from the rest of the file",
+    )
+
+
 def test_one_bundle_is_a_usage_error(verdict: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Twice, or not at all."""
     assert verify(verdict, "--bundle", tmp_path) == 2

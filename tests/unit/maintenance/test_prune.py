@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,6 +74,14 @@ class StoreFolder:
 def place(tmp_path: Path) -> StoreFolder:
     """Make a store with one young pin."""
     return StoreFolder(tmp_path)
+
+
+def test_a_program_gets_one_object(place: StoreFolder) -> None:
+    """`--json`: the path and the size of each pin, and whether they are gone."""
+    old = place.pin(b"old")
+    for flags in ((), ("--yes",)):
+        document = json.loads("\n".join(place.prune("--json", *flags).listed))
+        assert document == {"pins": [{"bytes": 3, "path": old}], "removed": bool(flags)}
 
 
 @pytest.mark.parametrize("flags", [(), ("--dry-run",)])

@@ -235,6 +235,17 @@ def test_files_of_macos_beside_the_records_are_noted() -> None:
     assert (result.code, result.words) == (0, "0 problems, 1 note\n")
 
 
+def test_a_program_gets_one_object() -> None:
+    """`--json`: the texts of the lines, notes apart from problems."""
+    bundle(oracle_passed="no", colour=1)
+    result = run("b", "--json")
+    assert json.loads("\n".join(result.lines)) == {
+        "notes": ["b/records/an-id.json: colour: is unknown and ignored"],
+        "problems": ["b/records/an-id.json: oracle_passed: must be true or false"],
+    }
+    assert result.code == 1
+
+
 @pytest.mark.parametrize("path", ["b", "."])
 def test_a_link_in_a_bundle_is_named(path: str) -> None:
     """With its path, so that somebody who checks a whole checkout finds it."""

@@ -1,10 +1,20 @@
 """The seal where jobs really run: as another user, through a real sudo, and where it cannot be made."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from tests.support.oracle_job import OracleJob, unique_seconds, wait_until_gone
+from tests.support.oracle_job import (
+    PAYLOAD,
+    OracleJob,
+    make_oracle_job,
+    oracle_command,
+    unique_seconds,
+    wait_until_gone,
+)
 from tests.support.user_environment import make_home, run_python_in
 from tests.support.user_environment_setup import EXTRA_GROUP, GID, PYTHON, UserEnvironment
 
@@ -63,6 +73,34 @@ def test_no_privileged_program_leads_out(environment: UserEnvironment) -> None:
     with make_home(environment) as home:
         done = run_python_in(environment._replace(sudo=True), home, *ORACLE, "--", "sh", "-c", escape)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_a_second_mount_of_the_bundle_is_read_only_too(tmp_path: Path) -> None:
+    """The pin could be swapped by the other path, checked, and swapped back: nobody would see it."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a folder twice")
+    job = make_oracle_job(tmp_path / "work")
+    (tmp_path / "again").mkdir()
+    check = "cd ../again/freeze-gate/fixtures; for pin in *; do mv $pin ../saved; cp /etc/passwd $pin; done; cat $pin"
+    mounted = f'mount --bind {tmp_path}/work {tmp_path}/again && exec "$@"'
+    command = ["unshare", "--mount", "sh", "-c", mounted, "sh", *oracle_command("--", "sh", "-c", check)]
+    done = subprocess.run(command, cwd=job.folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == PAYLOAD.decode()
+    assert "Read-only file system" in done.stderr
+    assert job.record().oracle.egress == "sealed"
+
+
+def test_the_machine_s_own_name_is_no_network_attempt(tmp_path: Path) -> None:
+    """A log line asks for it. It need not stand in /etc/hosts: a container's name often does not."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can rename the machine, for a namespace")
+    job = make_oracle_job(tmp_path)
+    program = "import socket; print(socket.getfqdn(), socket.gethostbyname(socket.gethostname()))"
+    named = 'hostname unlisted-name && exec "$@"'
+    command = ["unshare", "--uts", "sh", "-c", named, "sh", *oracle_command("--", sys.executable, "-c", program)]
+    done = subprocess.run(command, cwd=job.folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "unlisted-name 127.0.1.1\n", done.stderr
+    assert job.record().oracle.egress_attempts == 0
 
 
 @SEALABLE

@@ -1,8 +1,9 @@
 """Namespaces and mounts of a sealed oracle: no network but its own loopback, no `/run`, the bundle read-only."""
 
 import os
+import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from freeze_gate.capture.oracle.sandbox import linux
@@ -10,6 +11,9 @@ from freeze_gate.capture.oracle.sandbox.linux import SetupError, setup_step
 from freeze_gate.capture.oracle.sandbox.protocol import Isolation
 
 _SOCKET_FOLDERS: Final = ("/run", "/var/run")
+_HOSTS: Final = "/etc/hosts"
+_MOUNT_TABLE: Final = "/proc/self/mountinfo"
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")  # how the table writes a space
 _RESOLV_CONF: Final = "/etc/resolv.conf"
 _UNROUTABLE_RESOLV_CONF: Final = """\
 # written by the seal: an address that no network has (RFC 5737)
@@ -35,6 +39,8 @@ def isolate(isolation: Isolation) -> None:
         linux.bring_up_loopback()
     with setup_step("hiding /run"):
         _hide_sockets()
+    with setup_step("resolving the machine's own name"):
+        _resolve_own_name()
     with setup_step("making the bundle read-only"):
         _protect_bundle(isolation.bundle)
     with setup_step("making a process namespace"):
@@ -123,18 +129,57 @@ def _hide_sockets() -> None:
         linux.bind_mount_file(str(replacement), str(resolv_conf))
 
 
+def _resolve_own_name() -> None:
+    """Add the machine's name to `/etc/hosts`, so that a program that asks for it makes no network attempt.
+
+    The address is Debian's 127.0.1.1, because 127.0.0.1 leads back to `localhost`.
+    """
+    name, hosts = os.uname().nodename, Path(_HOSTS)
+    if not hosts.is_file() or name in re.sub(r"#.*", "", hosts.read_text(errors="replace")).split():
+        return
+    replacement = Path(_SOCKET_FOLDERS[0]) / "hosts"
+    replacement.write_bytes(hosts.read_bytes() + f"\n127.0.1.1 {name}\n".encode())
+    linux.bind_mount_file(str(replacement), str(hosts.resolve()))
+
+
 def _protect_bundle(bundle: str) -> None:
-    """Make the bundle read-only, and pin its path: no folder above it can be renamed and replaced."""
+    """Make the bundle read-only by every path, and fix its own: no folder above it can be renamed and replaced."""
     if not Path(bundle).is_dir():
         raise SetupError("finding the bundle", f"{bundle} is below /run, which a seal hides: put it elsewhere")
+    other_paths = find_other_paths(bundle, _read(_MOUNT_TABLE))
     for folder in reversed(Path(bundle).parents[:-1]):
         if not folder.is_mount():
             linux.bind_mount_self(str(folder))
-    linux.make_read_only(bundle)
+    for path in (bundle, *other_paths):
+        if Path(path).is_dir():
+            linux.make_read_only(path)
+
+
+def find_other_paths(bundle: str, mount_table: str) -> list[str]:
+    """Return the other paths to a bundle or a part of it. There are some if its file system is mounted twice.
+
+    `mount_table` is /proc/self/mountinfo (proc_pid_mountinfo(5)): for each mount the device, the folder of the device
+    that is its root, and the mount point.
+    """
+    mounts = []
+    for line in mount_table.splitlines():
+        fields = [_OCTAL.sub(lambda code: chr(int(code[1], 8)), field) for field in line.split()]
+        mounts.append((fields[2], PurePosixPath(fields[3]), PurePosixPath(fields[4])))
+    path = PurePosixPath(bundle)
+    above = [mount for mount in mounts if path.is_relative_to(mount[2])]
+    device, root, point = max(reversed(above), key=lambda mount: len(mount[2].parts))  # the newest covers the others
+    place = root / path.relative_to(point)
+    other_paths = set()
+    for other_device, other_root, other_point in mounts:
+        if other_device == device and place.is_relative_to(other_root):
+            other_paths.add(other_point / place.relative_to(other_root))
+        elif other_device == device and other_root.is_relative_to(place):
+            other_paths.add(other_point)
+    return sorted(str(other) for other in other_paths - {path})
 
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text("ascii")
+        return os.fsdecode(Path(path).read_bytes())
     except FileNotFoundError:  # a kernel without IPv6
         return ""

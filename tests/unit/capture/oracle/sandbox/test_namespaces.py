@@ -1,4 +1,6 @@
-"""The counters of a network namespace."""
+"""The counters of a network namespace, and the paths of a mount table."""
+
+import pytest
 
 from freeze_gate.capture.oracle.sandbox import namespaces
 
@@ -29,3 +31,30 @@ def test_a_kernel_without_a_protocol_counts_nothing_of_it() -> None:
 def test_this_machine_has_counters() -> None:
     """The kernel's own tables are understood."""
     assert namespaces.count_unroutable() >= 0
+
+
+TABLE = """\
+22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+40 27 254:0 /home/me /mnt/home\\040of\\040me rw,relatime - ext4 /dev/vda rw
+41 27 254:0 /home/me/work/freeze-gate/fixtures /mnt/pins rw,relatime - ext4 /dev/vda rw
+42 27 254:0 /home/you /mnt/you rw,relatime - ext4 /dev/vda rw
+43 27 8:1 / /data rw,relatime - xfs /dev/sdb rw
+44 27 8:1 /volume /srv rw,relatime - xfs /dev/sdb rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("bundle", "others"),
+    [
+        ("/home/me/work/freeze-gate", ["/mnt/home of me/work/freeze-gate", "/mnt/pins"]),
+        ("/mnt/home of me/work/freeze-gate", ["/home/me/work/freeze-gate", "/mnt/pins"]),
+        ("/home/her/freeze-gate", []),
+        ("/data/freeze-gate", []),
+        ("/data/volume/freeze-gate", ["/srv/freeze-gate"]),
+        ("/srv/freeze-gate", ["/data/volume/freeze-gate"]),
+    ],
+)
+def test_every_path_to_a_bundle_is_read_from_the_mount_table(bundle: str, others: list[str]) -> None:
+    """A file system, or a folder of it, can be mounted in several places; so can a part of the bundle."""
+    assert namespaces.find_other_paths(bundle, TABLE) == others

@@ -9,10 +9,9 @@ from typing import Final
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.oracle.local import Workspace, prepare_local
 from freeze_gate.capture.oracle.process import OracleSpec
-from freeze_gate.capture.oracle.run import run_oracle
+from freeze_gate.capture.oracle.run import OracleRun, run_oracle
 from freeze_gate.capture.oracle.sandbox.launcher import WITHOUT_SEAL, available_methods
 from freeze_gate.commands import CommandContext
-from freeze_gate.evidence.record import Record
 
 _MAX_SECONDS = 31_622_400  # a year
 
@@ -48,16 +47,19 @@ def run(args: argparse.Namespace, context: CommandContext) -> int:
     workspace = Workspace(Path.cwd(), store.folder, methods, context.environ)
     prepare = partial(prepare_local, workspace)
     finished = run_oracle(store, spec, prepare, context.environ, context.now())
-    print(f"freeze-gate oracle: {_describe(finished.record)}", file=context.stderr)
+    print(f"freeze-gate oracle: {_describe(finished)}", file=context.stderr)
     for remark in finished.remarks:
         print(f"freeze-gate oracle: {args.id}: {remark}", file=context.stderr)
     return finished.exit_code
 
 
-def _describe(record: Record) -> str:
-    oracle = record.oracle
+def _describe(finished: OracleRun) -> str:
+    fixture_id, oracle = finished.record.fixture_id, finished.record.oracle
     attempts = "" if oracle.egress_attempts is None else f", egress attempts {oracle.egress_attempts}"
-    return f"{record.fixture_id}: {oracle.outcome} in run {oracle.runs} ({oracle.egress}{attempts})"
+    text = f"{fixture_id}: {finished.outcome} in run {oracle.runs} ({oracle.egress}{attempts})"
+    if oracle.outcome != finished.outcome:
+        text += f"; the record stays {oracle.outcome}, because of an earlier run"
+    return text
 
 
 def _seconds(text: str) -> float:

@@ -34,9 +34,13 @@ _SIGKILL_EXIT_CODE: Final = 137
 
 
 class OracleRun(NamedTuple):
-    """One finished run: the exit code for the caller, the record as it was written, and remarks for the user."""
+    """One finished run: its exit code and outcome, the record as it was written, and remarks for the user.
+
+    The record's outcome is another one where an earlier run did not pass.
+    """
 
     exit_code: int
+    outcome: str
     record: Record
     remarks: tuple[str, ...]
 
@@ -97,10 +101,10 @@ def _run(store: Store, record: Record, pin: Path, process: OracleProcess) -> Ora
         final = add_lane_fault(merge_run(record, unreported), loss.fault)
         with store.locked():
             store.write(final)
-        return OracleRun(NoVerdictError.exit_code, final, (f"its result was lost: {loss}",))
+        return OracleRun(NoVerdictError.exit_code, "unreported", final, (f"its result was lost: {loss}",))
     if result.process is None:
         remark = "the sandbox supervisor was killed, from outside or by the oracle"
-        return OracleRun(_SIGKILL_EXIT_CODE, provisional, (remark,))
+        return OracleRun(_SIGKILL_EXIT_CODE, "crashed", provisional, (remark,))
     return _write_result(store, record, provisional, result.process, result.fixture_sha256)
 
 
@@ -129,7 +133,7 @@ def _write_result(
         remarks.append(f"{result.egress_attempts} network attempts were blocked; this run cannot justify a freeze")
     if result.survivors:
         remarks.append(f"{result.survivors} processes with another user's rights could not be killed")
-    return OracleRun(exit_code, final, tuple(remarks))
+    return OracleRun(exit_code, oracle.outcome or "crashed", final, tuple(remarks))
 
 
 def _tampering(store: Store, record: Record, provisional: Record, digest_after: Sha256 | None) -> list[str]:

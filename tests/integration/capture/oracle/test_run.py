@@ -135,6 +135,16 @@ def test_a_second_run_cannot_improve_the_verdict(job: OracleJob, first: str, sec
     assert (record.oracle.outcome, record.oracle_passed, record.oracle.runs) == (outcome, outcome == "passed", 2)
 
 
+def test_a_pass_after_a_fail_says_what_the_record_keeps(job: OracleJob) -> None:
+    """The run passed; the record has the fail of an earlier one."""
+    messages = [job.oracle(command).stderr for command in ("true", "false", "true")]
+    assert messages[0].endswith("passed in run 1 (sealed, egress attempts 0)\n")
+    assert messages[1].endswith("failed in run 2 (sealed, egress attempts 0)\n")
+    assert messages[2].endswith(
+        "passed in run 3 (sealed, egress attempts 0); the record stays failed, because of an earlier run\n"
+    )
+
+
 def test_a_missing_pinned_file_is_not_run(job: OracleJob) -> None:
     """Without the pinned file nothing runs, whatever the network could give: null, `not_run`, 3."""
     job.pin().unlink()

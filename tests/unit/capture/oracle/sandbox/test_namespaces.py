@@ -36,9 +36,9 @@ def test_this_machine_has_counters() -> None:
 TABLE = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
-40 27 254:0 /home/me /mnt/home\\040of\\040me rw,relatime - ext4 /dev/vda rw
-41 27 254:0 /home/me/work/freeze-gate/fixtures /mnt/pins rw,relatime - ext4 /dev/vda rw
-42 27 254:0 /home/you /mnt/you rw,relatime - ext4 /dev/vda rw
+40 27 254:0 /vol/a /mnt/vol\\040a rw,relatime - ext4 /dev/vda rw
+41 27 254:0 /vol/a/work/freeze-gate/fixtures /mnt/pins rw,relatime - ext4 /dev/vda rw
+42 27 254:0 /vol/b /mnt/b rw,relatime - ext4 /dev/vda rw
 43 27 8:1 / /data rw,relatime - xfs /dev/sdb rw
 44 27 8:1 /volume /srv rw,relatime - xfs /dev/sdb rw
 """
@@ -47,9 +47,9 @@ TABLE = """\
 @pytest.mark.parametrize(
     ("bundle", "others"),
     [
-        ("/home/me/work/freeze-gate", ["/mnt/home of me/work/freeze-gate", "/mnt/pins"]),
-        ("/mnt/home of me/work/freeze-gate", ["/home/me/work/freeze-gate", "/mnt/pins"]),
-        ("/home/her/freeze-gate", []),
+        ("/vol/a/work/freeze-gate", ["/mnt/pins", "/mnt/vol a/work/freeze-gate"]),
+        ("/mnt/vol a/work/freeze-gate", ["/mnt/pins", "/vol/a/work/freeze-gate"]),
+        ("/vol/c/freeze-gate", []),
         ("/data/freeze-gate", []),
         ("/data/volume/freeze-gate", ["/srv/freeze-gate"]),
         ("/srv/freeze-gate", ["/data/volume/freeze-gate"]),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from freeze_gate.action.runner import OUTPUTS, Runner
-from freeze_gate.errors import FreezeGateError, NoVerdictError
+from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
 
 
 def finish_without_verdict(runner: Runner, error: FreezeGateError, stderr: TextIO) -> int:
@@ -16,7 +16,9 @@ def finish_without_verdict(runner: Runner, error: FreezeGateError, stderr: TextI
         runner.annotate("warning", f"after the verdict: {error}")
         return runner.final_exit_code
     try:
-        runner.write_verdict_summary(_no_verdict_summary(str(error)), error.exit_code)
+        runner.write_verdict_summary(
+            _no_verdict_summary(str(error), is_bad_input=isinstance(error, UsageError)), error.exit_code
+        )
         runner.set_outputs(OUTPUTS)
     except NoVerdictError as write_error:
         print(f"freeze-gate gate: unclassified: {write_error}", file=stderr)
@@ -58,8 +60,8 @@ def describe_internal_error(error: Exception) -> str:
     return f"an error in Freeze Gate itself: {type(error).__name__}{place}; please report it"
 
 
-def _no_verdict_summary(message: str) -> str:
+def _no_verdict_summary(message: str, *, is_bad_input: bool = False) -> str:
     from freeze_gate.report.context import ReportContext  # imported late: the fail-closed outputs are written first
     from freeze_gate.report.summary import render_no_verdict_summary
 
-    return render_no_verdict_summary(message, ReportContext())
+    return render_no_verdict_summary(message, ReportContext(), is_bad_input=is_bad_input)

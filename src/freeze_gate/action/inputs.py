@@ -119,7 +119,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     """Read all inputs. Raises `UsageError` with one line that names the input, its value and what is allowed."""
     values = {name: _parse(name, environ) for name in INPUTS}
     if values["github-token"] is None:
-        raise UsageError("input github-token is empty; allowed: a token, such as ${{ github.token }}")
+        raise UsageError("input `github-token` is empty; allowed: a token, such as ${{ github.token }}")
     return Inputs(
         first=_selector("first", values),
         rerun=_selector("rerun", values),
@@ -147,14 +147,14 @@ def _parse(name: str, environ: Mapping[str, str]) -> Any:
         return INPUTS[name].parse(value)
     except ValueError as error:
         quoted = "***" if name == "github-token" else repr(value[:_MAX_QUOTED])
-        raise UsageError(f"input {name} is {quoted}; allowed: {error}") from None
+        raise UsageError(f"input `{name}` is {quoted}; allowed: {error}") from None
 
 
 def _selector(side: str, values: Mapping[str, Any]) -> ArtifactSelector:
     selector = ArtifactSelector(values[f"{side}-artifact-id"], values[f"{side}-artifact"], values[f"{side}-run-id"])
     if selector.artifact_id is None and selector.name is None:
         raise UsageError(
-            f"inputs {side}-artifact and {side}-artifact-id are both empty; "
+            f"inputs `{side}-artifact` and `{side}-artifact-id` are both empty; "
             "allowed: an artifact's name or glob, or the output `artifact-id` of the upload step"
         )
     return selector

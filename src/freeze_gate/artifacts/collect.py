@@ -166,7 +166,7 @@ class Collector:
             ):
                 raise NoVerdictError(
                     f"run {run_id} has {' and '.join(describe_unknown_artifacts(listing))}, which may "
-                    f"be what input {side}-artifact asks for; run this again in some minutes"
+                    f"be what input `{side}-artifact` asks for; run this again in some minutes"
                 )
 
     def _has_newest_attempts(self, group: CandidateGroup, run_id: int) -> bool:
@@ -185,7 +185,7 @@ class Collector:
             return [CandidateGroup(f"artifact {selector.artifact_id}", (side,), (), fault=artifact)]
         if selector.run_id and artifact.run_id and artifact.run_id != selector.run_id:
             raise UsageError(
-                f"inputs {side}-artifact-id and {side}-run-id are {artifact.id} and {selector.run_id}; "
+                f"inputs `{side}-artifact-id` and `{side}-run-id` are {artifact.id} and {selector.run_id}; "
                 f"allowed: an artifact of that run, but this one is of run {artifact.run_id}"
             )
         return [group_of_artifact(side, artifact, listings[artifact.run_id or run_id].artifacts)]

@@ -100,10 +100,9 @@ def group_by_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]
         candidates.setdefault(label, []).append(candidate)
     if not candidates:
         hint = " (only * and ? are wildcards)" if "[" in name else ""
-        detail = (
-            f"no artifact named {name}{hint} in the run: the job uploaded none, it was deleted, or the token lacks "
-            "`actions: read`"
-        )
+        names = abbreviate(list(dict.fromkeys(artifact.name for artifact in listing)), _MAX_LISTED, _quote)
+        others = f"it has {', '.join(names)}" if names else "it has none at all, or the token lacks `actions: read`"
+        detail = f"the run has no artifact named {_quote(name)}{hint}; {others}"
         return [CandidateGroup(name, sides, (), fault=_missing(detail))]
     groups = [_group(label, sides, candidates[label]) for label in sorted(candidates)]
     return _with_siblings(groups, listing)
@@ -234,7 +233,7 @@ def compares_attempts(first: ArtifactSelector, rerun: ArtifactSelector, *, one_r
         return False
     if (ATTEMPT in first.name) != (ATTEMPT in rerun.name):
         raise UsageError(
-            f"inputs first-artifact and rerun-artifact are {first.name!r} and {rerun.name!r}; "
+            f"inputs `first-artifact` and `rerun-artifact` are {first.name!r} and {rerun.name!r}; "
             "allowed: {attempt} in both names of one run, or in neither"
         )
     return first.name == rerun.name
@@ -313,6 +312,11 @@ def _why_no_first(group: CandidateGroup, attempt: int | None) -> str:
 
 def _copies(group: CandidateGroup) -> str:
     return f" (not counting {group.duplicate_count} more with the same bytes)" if group.duplicate_count else ""
+
+
+def _quote(name: str) -> str:
+    plain = name.replace("`", "'")
+    return f"`{plain[:_MAX_QUOTED]}`"
 
 
 def _missing(detail: str) -> CheckFailure:

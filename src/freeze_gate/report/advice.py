@@ -159,6 +159,11 @@ _ONLY_ONE_ATTEMPT: Final = (
     "**Re-run failed jobs**, on the run's page. If the rerun is a job of its own, find out why it was skipped or "
     "uploaded nothing."
 )
+_FIRST_NAME_NOT_FOUND: Final = (
+    "Compare the input `first-artifact` with the names above. If it is wrong, correct the workflow and push it: a "
+    "re-run takes the old one. If it is right, read in the log of {run} why the job uploaded nothing. Then "
+    f"{_RERUN}."
+)
 _ATTEMPT_WITHOUT_ARTIFACT: Final = (
     "Read the log of the attempt without an artifact: it was skipped, cancelled, or ended before its upload. If it did "
     "upload, check that the gate's job has `actions: read`, and that the artifact's name contains `{attempt}` on both "
@@ -326,7 +331,14 @@ def has_passing_oracle(pair: Pair) -> bool:
 
 
 def _advise_missing_artifact(pair: Pair) -> str:
-    """Most often the attempt was never made, or it replaced the artifact of another attempt."""
+    """Most often a name is wrong, the attempt was never made, or it replaced the artifact of another attempt."""
+    first, rerun = (
+        any(fault.check == "artifact-missing" for fault in side.faults) for side in (pair.first, pair.rerun)
+    )
+    if first and rerun:
+        return NEXT_STEPS["artifact-missing"]
+    if first and pair.first.source.label != pair.rerun.source.label:
+        return _FIRST_NAME_NOT_FOUND
     run_ids = {side.run_id for side in (pair.first, pair.rerun)}
     newest_attempt = max(side.source.newest_attempt or 0 for side in (pair.first, pair.rerun))
     if len(run_ids) > 1 or not newest_attempt:

@@ -36,17 +36,19 @@ def render_summary(case: Case, result: Result, context: ReportContext) -> str:
     return join_within_budget(_blocks(case, result, context), MAX_BYTES)
 
 
-def render_no_verdict_summary(message: str, context: ReportContext) -> str:
+def render_no_verdict_summary(message: str, context: ReportContext, *, is_bad_input: bool = False) -> str:
     """Return the summary of a run without a verdict: the fail-closed lines, the problem, what to do."""
-    why = f"**Why:** No verdict could be reached. {format_message(message, 2000)}"
-    next_step = (
-        "**Next:** Fix the problem above, then press **Re-run failed jobs** on the run's page. Until then nothing is "
-        "known about the patch: this is neither a pass nor a flake."
+    why = f"**Why:** No verdict could be reached. {format_message(message[:1].upper() + message[1:], 2000)}"
+    fix = (
+        "Correct it in the workflow and push that: **Re-run failed jobs** takes the workflow as it was."
+        if is_bad_input
+        else "Fix the problem above, then press **Re-run failed jobs** on the run's page."
     )
+    unknown = "Until then nothing is known about the patch: this is neither a pass nor a flake."
     blocks = (
         "## Freeze Gate: no verdict\n",
         code_block(FAIL_CLOSED_LINES),
-        format_alert("WARNING", (why, next_step)),
+        format_alert("WARNING", (why, f"**Next:** {fix} {unknown}")),
         *_notes(context),
     )
     return join_within_budget(blocks, MAX_BYTES)

@@ -149,6 +149,49 @@ def test_certificates_from_the_workspace_are_refused(job: Job, tmp_path: Path, n
     assert not job.github.log
 
 
+def test_a_bad_input_is_corrected_by_a_push_and_not_by_a_re_run(job: Job) -> None:
+    """A re-run takes the workflow of the old commit, with the same mistake."""
+    outcome = job.gate(fail_on="nevr")
+
+    assert outcome.code == 2
+    assert "**Why:** No verdict could be reached. Input `fail-on` is 'nevr'; allowed: unfrozen or never" in outcome.text
+    assert (
+        "Correct it in the workflow and push that: **Re-run failed jobs** takes the workflow as it was" in outcome.text
+    )
+    assert "then press **Re-run failed jobs**" not in outcome.text
+
+
+@pytest.mark.parametrize("side", ["first", "rerun"])
+def test_a_name_that_the_run_does_not_have_is_named_beside_those_that_it_has(job: Job, side: str) -> None:
+    """Which side, which name, and the artifacts of the run; each said once, in words that are Markdown."""
+    job.pair(*FLAKE)
+    job.upload("coverage`s", FLAKE[0])
+
+    outcome = job.gate(**{f"{side}_artifact": "frist"})
+
+    assert outcome.said == ("unclassified", False, "artifact-missing")
+    subject = "the first run" if side == "first" else "the rerun"
+    detail = "the run has no artifact named `frist`; it has `coverage's`, `rerun`, `first`"
+    assert outcome.text.count(f"{subject}: {detail}") == 1
+    assert outcome.text.count("no artifact named") == 1
+    advice = "Compare the input `first-artifact` with the names above" if side == "first" else "**Re-run failed jobs**"
+    assert advice in outcome.text
+
+
+def test_a_run_without_artifacts_and_a_refused_token_are_said_in_markdown_once(job: Job) -> None:
+    """No escaped backtick, and no sentence twice."""
+    outcome = job.gate()
+    assert outcome.said == ("unclassified", False, "artifact-missing")
+    assert outcome.summary.count("it has none at all, or the token lacks `actions: read`") == 2  # once for each name
+    assert "\\`" not in outcome.summary
+
+    job.inputs["github-token"] = "not-a-token"
+    outcome = job.gate()
+    assert outcome.code == 3
+    assert outcome.summary.count("Leave `github-token` unset to use the job's own token") == 1
+    assert "\\`" not in outcome.summary
+
+
 @pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_certificates_that_the_container_does_not_see_are_a_bad_input(job: Job, name: str) -> None:
     """A path of the host: the variable that counts is named, with its path and the reason."""

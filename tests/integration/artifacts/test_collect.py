@@ -272,7 +272,7 @@ def test_an_unreadable_artifact_that_may_be_what_was_asked_for_is_no_verdict(
 
     assert outcome.said == ("unclassified", False, "")
     assert outcome.code == 3
-    assert "which may be what input first-artifact asks for" in outcome.text
+    assert "which may be what input `first-artifact` asks for" in outcome.text
 
 
 @pytest.mark.parametrize("inputs", [GLOBS, ONE_NAME], ids=["globs", "one name"])

@@ -344,7 +344,7 @@ def test_an_id_of_another_run_than_the_one_that_was_named_is_an_input_error(job:
     outcome = job.gate(**ids(*job.run.artifacts), first_run_id="77")
 
     assert (outcome.code, outcome.said) == (2, ("unclassified", False, ""))
-    assert "inputs first-artifact-id and first-run-id" in outcome.log
+    assert "inputs `first-artifact-id` and `first-run-id`" in outcome.log
 
 
 def test_equal_bytes_that_count_as_one_are_named(job: Job) -> None:

@@ -14,7 +14,9 @@ from tests.builders.record import REPOSITORY, change_record, make_record
 X: Final = Sha256.of(b"x")
 Y: Final = Sha256.of(b"y")
 TODAY: Final = date(2026, 11, 29)
-CONTEXT: Final = ReportContext(repository=REPOSITORY, docs="https://github.com/octo-org/freeze-gate")
+CONTEXT: Final = ReportContext(
+    repository=REPOSITORY, docs="https://github.com/octo-org/freeze-gate", default_branch="main"
+)
 
 
 def make_side(

@@ -235,7 +235,7 @@ def _newest_attempt_missing(pair: Pair, _context: CheckContext) -> str | None:
 
 
 EVIDENCE_CHECKS: Final = (
-    Check("artifact-missing", "No artifact was found for this side."),
+    Check("artifact-missing", "No artifact was found."),
     Check("artifact-expired", "The artifact has expired and cannot be downloaded any more."),
     Check("artifact-ambiguous", "Several artifacts fit, and nothing says which one is meant."),
     Check("artifact-same", "Both sides are the same evidence; one run was looked at twice.", pair=_artifact_same),
@@ -273,6 +273,4 @@ FLAKE_CHECKS: Final = (
     Check("earlier-fail", "Another attempt recorded a failed oracle on the same bytes.", pair=_earlier_fail),
 )
 
-GREEN_CHECKS: Final = (
-    Check("artifact-missing", "No artifact was found for this side.", pair=_newest_attempt_missing, since=4),
-)
+GREEN_CHECKS: Final = (Check("artifact-missing", "No artifact was found.", pair=_newest_attempt_missing, since=4),)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from freeze_gate.evidence.abbreviation import abbreviate
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import FIXTURE_ID
-from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Freeze, Policy, PolicyReading, overlaps
+from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, SCHEMA, Freeze, Policy, PolicyReading, overlaps
 from freeze_gate.validation.readers import (
     InvalidValue,
     ObjectReader,
@@ -25,8 +25,6 @@ from freeze_gate.validation.readers import (
     text,
 )
 from freeze_gate.validation.strict_yaml import Scalar, YamlDocument, YamlProblem, read_yaml
-
-SCHEMA: Final = "freeze-gate/policy/1"
 
 MAX_POLICY_BYTES: Final = 256 * 1024
 """Some eight hundred freezes, for which PyYAML needs a second. A team with more of them has no gate left."""

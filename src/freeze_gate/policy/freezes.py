@@ -5,6 +5,9 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.digest import Sha256
 
+SCHEMA: Final = "freeze-gate/policy/1"
+"""The format of the policy file."""
+
 LONGEST_FREEZE_DAYS: Final = 90
 """No policy may allow more: a mute that outlives a quarter is a deleted test."""
 

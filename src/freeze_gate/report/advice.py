@@ -42,11 +42,15 @@ _RULES: Final = {
 EXPLANATIONS: Final = {**_RULES, **{check.id: check.sentence for check in (*EVIDENCE_CHECKS, *FLAKE_CHECKS)}}
 
 _RERUN: Final = "press **Re-run jobs** on the run's page"
+_PUSH_OR_RERUN: Final = (
+    "If the workflow must change, push it: a re-run takes the old one. Otherwise press **Re-run jobs** on the run's "
+    "page"
+)
 
 NEXT_STEPS: Final = {
     "digest-missing": (
         "Read in the log of {run} why nothing was pinned: `freeze-gate sample` or `freeze-gate pin` must run before "
-        f"any assertion. Then {_RERUN}."
+        f"any assertion. {_PUSH_OR_RERUN}."
     ),
     "digests-differ": (
         "Decide which bytes are right. Then refresh the fixture, or give the new sample its own fixture id. If a "
@@ -66,15 +70,15 @@ NEXT_STEPS: Final = {
     ),
     "nothing-to-blame": (
         "Read in the log of {run} why the oracle did not pass. Record the calls with `freeze-gate sample` or "
-        f"`freeze-gate transport`, and run the oracle in both runs. Then {_RERUN}."
+        f"`freeze-gate transport`, and run the oracle in both runs. {_PUSH_OR_RERUN}."
     ),
     "green": "Nothing to do. If a job is red, this check is not the reason: read the log of that job.",
     "artifact-missing": (
-        "Check that the job ran, that it uploaded its bundle under the name that the gate looks for, and that the "
-        f"gate's job has `actions: read` (without it, no artifact is listed). Then {_RERUN}."
+        "Check that the job of {run} ran, that it uploaded its bundle under the name that the gate looks for, and "
+        f"that the gate's job has `actions: read` (without it, no artifact is listed). {_PUSH_OR_RERUN}."
     ),
     "artifact-expired": (
-        f"The bytes are gone: {_RERUN}. If this happens often, raise `retention-days` in the upload step."
+        f"The bytes of {{run}} are gone: {_RERUN}. If this happens often, raise `retention-days` in the upload step."
     ),
     "artifact-ambiguous": (
         "Give each attempt its own artifact: put `{attempt}` into the name on both sides, or pass the `artifact-id` of "
@@ -89,15 +93,15 @@ NEXT_STEPS: Final = {
         f"{_RERUN}, and find out what replaced the artifact."
     ),
     "archive-invalid": (
-        "Upload the bundle folder with `actions/upload-artifact`, without `archive: false` and without encryption. "
-        f"Then {_RERUN}."
+        "In the job of {run}, upload the bundle folder with `actions/upload-artifact`, without `archive: false` and "
+        f"without encryption. {_PUSH_OR_RERUN}."
     ),
     "archive-limits": (
         "Upload only the bundle folder, and split a larger one into several artifacts. The README lists the limits."
     ),
     "record-missing": (
         "Check that {run} reached this fixture, and that the whole bundle folder is uploaded (`records/` and "
-        f"`fixtures/`). Then {_RERUN}."
+        f"`fixtures/`). {_PUSH_OR_RERUN}."
     ),
     "record-duplicate": (
         "Let only one job write each fixture id. Give each shard its own fixture ids, or its own artifact."
@@ -106,16 +110,16 @@ NEXT_STEPS: Final = {
         "Run `freeze-gate check` on the bundle in the job of {run}: it lists every problem with its place."
     ),
     "record-contradiction": (
-        "Run `freeze-gate check` on the bundle. Write the record with `freeze-gate sample`, `transport` and `oracle`, "
-        "not with your own script."
+        "Run `freeze-gate check` on the bundle of {run}. Write the record with `freeze-gate sample`, `transport` and "
+        "`oracle`, not with your own script."
     ),
     "fixture-missing": (
-        "Upload the whole bundle folder. The upload action skips folders whose name starts with a dot unless "
-        "`include-hidden-files: true` is set, so do not put the bundle into such a folder."
+        "In the job of {run}, upload the whole bundle folder. The upload action skips folders whose name starts with a "
+        "dot unless `include-hidden-files: true` is set, so do not put the bundle into such a folder."
     ),
     "fixture-digest-mismatch": (
-        "The file was changed after it was pinned, most often by a conversion of line endings. Upload the bundle as "
-        "`freeze-gate pin` wrote it. If the fixtures are stored in git, mark their folder with `-text` in "
+        "The file was changed in {run} after it was pinned, most often by a conversion of line endings. Upload the "
+        "bundle as `freeze-gate pin` wrote it. If the fixtures are stored in git, mark their folder with `-text` in "
         "`.gitattributes`."
     ),
     "oracle-input-mismatch": (
@@ -126,10 +130,13 @@ NEXT_STEPS: Final = {
         "commit of that run. Do not reuse a bundle of another run or attempt. If merged shards are of different "
         "attempts, press **Re-run jobs** for all of them."
     ),
-    "commit-mismatch": f"Compare two runs of the same commit: {_RERUN} after the last push.",
+    "commit-mismatch": (
+        f"Compare two runs of the same commit: after the last push, {_RERUN}. If the two jobs check the code out "
+        "themselves, pass the commit from the first one to the other."
+    ),
     "oracle-egress": (
         "Make the oracle read only the pinned file. The seal counts attempts and records no address: look for failed "
-        "connections and name look-ups in the oracle's own output, in the log of that run."
+        "connections and name look-ups in the oracle's own output, in the log of {run}."
     ),
     "oracle-unsealed": (
         "Run the oracle with `freeze-gate oracle`, without `--allow-egress`, on a runner that allows network "
@@ -142,7 +149,7 @@ NEXT_STEPS: Final = {
     "commit-unknown": (
         "Run the capture inside the work tree that the job checked out, so that the record can name its commit. Under "
         "`issue_comment`, `pull_request_target` and `workflow_run`, check out the same commit in both runs: pass it "
-        f"from one job to the next. Then {_RERUN}."
+        f"from one job to the next. {_PUSH_OR_RERUN}."
     ),
     "pin-partial": (
         f"Sample again until an answer is complete: {_RERUN}, and do not replay the truncated sample with `freeze-gate "
@@ -175,14 +182,15 @@ _FROZEN: Final = (
     "{run} before that."
 )
 _POLICY_UNUSABLE: Final = (
-    "First fix the problem with the policy file, which is shown below: until then no freeze counts."
+    "First fix the problem with the policy file, which is shown below: until then no freeze counts, and the oracle "
+    "must be sealed."
 )
 _FREEZE_EXISTS: Final = (
     "Fix the service that failed in {run}, or have a reviewer change the freeze that exists already, as shown below."
 )
 _NO_PASSING_ORACLE: Final = (
     "First get one oracle to pass on these bytes: none did, so nothing shows that the patch works, and a freeze would "
-    f"not mute this. Fix the oracle's step, then {_RERUN}."
+    f"not mute this. Read in the logs of the two runs why. {_PUSH_OR_RERUN}."
 )
 _ONE_SAMPLE_CUT_OFF: Final = (
     "The sample of {cut} was cut off, so do not use its bytes. If those of {whole} are right, refresh the fixture with "
@@ -269,6 +277,8 @@ def advise(case: Case, result: Result, context: ReportContext = OFFLINE) -> str:
     """Return what to do next about the deciding pair, as Markdown."""
     pair = case.pairs[result.deciding]
     steps = [*_first_steps(pair, result.reason), _next_step(case, result, pair)]
+    if result.reason == "oracle-unsealed" and case.policy.state == "unusable":
+        steps.insert(0, _POLICY_UNUSABLE)
     return " ".join(steps).replace("{run}", _name_runs(pair, result.verdict, context))
 
 
@@ -358,7 +368,7 @@ _CONCERNED: Final[dict[str, Callable[[Side], bool]]] = {
 def _name_runs(pair: Pair, verdict: Verdict, context: ReportContext) -> str:
     """Return the names of the runs that the next step is about, as links."""
     sides = {"first": pair.first, "rerun": pair.rerun}
-    names = {finding.side for finding in verdict.findings[:1]} & sides.keys()
+    names = {finding.side for finding in merge_findings(verdict.findings)[:1]} & sides.keys()
     if not names and (is_concerned := _CONCERNED.get(verdict.reason)):
         names = {name for name, side in sides.items() if is_concerned(side)}
     links = {"first": "the first run", "rerun": "the rerun"}

@@ -7,7 +7,7 @@ from typing import Final
 
 from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.models import Pair
-from freeze_gate.policy.freezes import Freeze
+from freeze_gate.policy.freezes import SCHEMA, Freeze
 from freeze_gate.report.advice import has_passing_oracle
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.escape import code_block, code_span, escape_markdown, format_message
@@ -97,9 +97,13 @@ def _entries_to_paste(case: Case, verdicts: Sequence[Verdict], context: ReportCo
     entries = "".join(_format_entry(case, verdict) for verdict in verdicts[:_MAX_ENTRIES])
     omitted = len(verdicts) - _MAX_ENTRIES
     more = f"\nWithout an entry so far: {count(omitted, 'more flake')}.\n" if omitted > 0 else ""
+    place = f"under `freezes:` in {code_span(context.policy)}"
+    if case.policy.state == "absent":
+        place = f"as {code_span(context.policy)}, which is not there yet,"
+        entries = f"schema: {SCHEMA}\nfreezes:\n{entries}"
     return (
-        f"To mute this, a reviewer adds the following under `freezes:` in {code_span(context.policy)} on the default "
-        f"branch. The empty fields are for the reviewer.\n\n{code_block(entries, 'yaml')}{more}"
+        f"To mute this, a reviewer adds the following {place} on the default branch. The empty fields are for the "
+        f"reviewer.\n\n{code_block(entries, 'yaml')}{more}"
     )
 
 

@@ -68,7 +68,7 @@ def _blocks(case: Case, result: Result, context: ReportContext) -> Iterator[str]
         yield f"The two runs of {code_span(verdict.fixture_id)}, which decides:\n"
     yield render_comparison(pair, verdict.reason, context)
     freezes = list(render_freezes(case, result, context))
-    if result.freeze_allowed:
+    if result.freeze_allowed or case.policy.state == "unusable":
         yield from freezes
         freezes = []
     attempts = list(_other_attempts(case, context))

@@ -1,5 +1,6 @@
 """What the summary says of the policy file, and the entry that it offers."""
 
+import re
 from datetime import date
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 import yaml
 
 from freeze_gate.evidence.models import Pair
+from freeze_gate.policy.file import read_policy
 from freeze_gate.policy.freezes import STATES, Policy, PolicyReading
 from freeze_gate.report.freezes import render_freezes
 from freeze_gate.verdict.evaluate import evaluate
@@ -49,6 +51,18 @@ def test_an_active_freeze_names_owner_reason_last_day_and_condition() -> None:
     assert render(said).by_itself == ()
 
 
+def test_where_there_is_no_policy_file_the_whole_file_is_offered() -> None:
+    """What the link opens empty is complete when the text is pasted and the reviewer's fields are filled in."""
+    text = part(make_case(FLAKE, policy=PolicyReading("absent")))
+    assert "as `.github/freeze-gate.yml`, which is not there yet, on the default branch" in text
+    filled = render(text).fences[0]
+    for field, value in (("owner", '"@octo"'), ("reason", "lane"), ("expires", "2026-12-10"), ("unfreeze_when", "up")):
+        filled = re.sub(rf"({field}:) +#.*", rf"\1 {value}", filled)
+    reading = read_policy(filled.encode(), "policy", TODAY)
+    assert reading.problems == ()
+    assert [freeze.fixture_sha256 for freeze in reading.policy.freezes] == [X]
+
+
 @pytest.mark.parametrize(
     ("state", "changed", "words", "offered"),
     [
@@ -71,7 +85,7 @@ def test_the_nearest_entry_that_mutes_nothing_is_named(
 
 def test_an_entry_is_ready_to_paste_and_open_where_a_reviewer_decides() -> None:
     """It is YAML with id, digest and today; owner, reason, expires and unfreeze_when are empty."""
-    (entry,) = yaml.safe_load(render(part(make_case(FLAKE, policy=PolicyReading("absent")))).fences[0])
+    (entry,) = yaml.safe_load(render(part(make_case(FLAKE, policy=PolicyReading("read")))).fences[0])
     assert entry == {
         "fixture_id": "sorted-patch",
         "fixture_sha256": X,

@@ -28,10 +28,13 @@ from tests.builders.evidence import (
     make_pair,
     make_side,
 )
+from tests.builders.pages import make_pages
 from tests.builders.record import REPOSITORY
 from tests.support.github_markdown import hostile, plain_words, render
 
-OURS = re.compile(rf"https://github\.com/({REPOSITORY}/(actions/runs|issues)/|octo-org/freeze-gate#)[a-z0-9/-]+")
+OURS = re.compile(
+    rf"https://github\.com/({REPOSITORY}/(actions/runs|issues|edit|new)/|octo-org/freeze-gate#)[a-z0-9/.-]+"
+)
 
 OUR_HTML = re.compile(r"<br>|<details>\n<summary>[A-Za-z0-9 ]+</summary>\n?|</details>\n?")
 
@@ -108,8 +111,34 @@ def test_a_request_links_to_the_editor_of_the_policy_file(state: str, path: str)
     """GitHub's editor opens on the default branch: on the file, or on a new one where there is none."""
     page = said(make_case(FLAKE, policy=PolicyReading(state)), default_branch="trunk")
     assert f"(https://github.com/octo-org/widgets/{path})" in page
-    assert "Edit the policy" not in said(make_case(FLAKE, policy=PolicyReading(state)))
+    assert "Edit the policy" not in said(make_case(FLAKE, policy=PolicyReading(state)), default_branch=None)
     assert "Edit the policy" not in said(make_case(MISS), default_branch="trunk")
+
+
+def test_an_unusable_policy_that_withdraws_a_flake_is_named_first() -> None:
+    """It counts as requiring a seal, so it is the file that is mended first, and its problems stand in sight."""
+    first, rerun = (
+        side._replace(record=side.record._replace(oracle=side.record.oracle._replace(egress="open")))
+        for side in (FLAKE.first, FLAKE.rerun)
+        if side.record
+    )
+    policy = PolicyReading("unusable", problems=("line 3: not a date",))
+    page = said(make_case(Pair("sorted-patch", first, rerun), policy=policy))
+    assert "> **Next:** First fix the problem with the policy file" in page
+    assert page.index("line 3: not a date") < page.index("<details>")
+
+
+def _longest_words(cells: list[str]) -> int:
+    words = [re.split(r"[ \n-]|<br>", re.sub(r"\]\([^)]*\)|<!--.*?-->", "", cell)) for cell in cells]
+    return max(len(word) for line in words for word in line)
+
+
+@pytest.mark.parametrize("name", sorted(make_pages()))
+def test_no_table_is_wider_than_its_page(name: str) -> None:
+    """What cannot be broken in a row of a table fits into 760 pixels: nine for a character, 27 for a cell."""
+    for table in re.findall(r"(?:^\|.*\n)+", make_pages()[name], re.MULTILINE):
+        columns = zip(*(line.strip("|\n").split(" | ") for line in table.splitlines()), strict=True)
+        assert sum(9 * _longest_words(list(column)) + 27 for column in columns) <= 760
 
 
 def test_a_missing_artifact_is_explained_once_and_our_words_are_markdown() -> None:

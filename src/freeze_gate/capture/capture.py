@@ -1,7 +1,7 @@
 """The recorder as a library: HTTP clients whose calls are recorded, and the pin of what they brought."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ class Capture:
     """One fixture id: its sampler call, further calls for it, and its pin.
 
     `bundle` is the folder, `FREEZE_GATE_BUNDLE` or `freeze-gate` unless given. `min_bytes`, `max_bytes` and `ends_with`
-    are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `suffix` ends the
+    are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `error_events` are
+    types of event, beside `error` and `response.failed`, by which a stream says that it failed. `suffix` ends the
     pinned file's name, such as `.json`. `environ` is the runner's environment.
 
     The record is on disk after every call, without a pin at first. A failed call pins by itself what arrived of its
@@ -37,6 +38,7 @@ class Capture:
         min_bytes: int | None = None,
         max_bytes: int | None = None,
         ends_with: str | bytes | None = None,
+        error_events: Iterable[str] = (),
         suffix: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
@@ -46,7 +48,7 @@ class Capture:
             Store(self._folder),
             fixture_id,
             current_run(environ, datetime.now(UTC)),
-            make_checks(min_bytes, max_bytes, ends_with),
+            make_checks(min_bytes, max_bytes, ends_with, error_events),
             validate_suffix(suffix),
         )
 
@@ -56,12 +58,23 @@ class Capture:
 
         return recording_session(self._recorder, max_retries)
 
+    def record(self, client: Any) -> Any:
+        """Record what a client of httpx or httpx2 sends from now on, and return the client.
+
+        It may be an SDK's own, such as `openai.DefaultHttpxClient()`: its proxies, redirects, limits and socket options
+        stay. Raises `TypeError` for anything else.
+        """
+        from freeze_gate.capture.transport.httpx_transport import record_client
+
+        record_client(self._recorder, client)
+        return client
+
     def transport(self, library: Any, *, transport: Any = None) -> Any:
         """Return a transport for `httpx.Client`, or for `httpx2.Client`, which newer SDKs take.
 
-        `library` is the module: `capture.transport(httpx)`. `transport` is the one that does the work, the library's
-        `HTTPTransport` unless given: name your own for a proxy, for HTTP/2 or for certificates, and give it no
-        retries, which nobody would see.
+        `library` is the module: `capture.transport(httpx)`. `transport` is the one that does the work. Unless
+        given, requests go the way that the library's own client sends them, also by the proxies of the environment.
+        Give it no retries, which nobody would see.
         """
         from freeze_gate.capture.transport.httpx_transport import recording_transport
 

@@ -60,6 +60,13 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--min-bytes", type=int, metavar="N", help="a decoded body of fewer bytes is a fault")
     parser.add_argument("--max-bytes", type=int, metavar="N", help="a decoded body of more bytes is a fault")
     parser.add_argument("--ends-with", metavar="TEXT", help="a decoded body that ends differently is a fault")
+    parser.add_argument(
+        "--error-event",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="a type of event, beside error and response.failed, that says that a stream failed; repeatable",
+    )
     parser.add_argument("--suffix", default="", metavar="SUFFIX", help="end of the pinned file's name, such as .json")
 
 
@@ -74,7 +81,7 @@ def run(args: Namespace, context: CommandContext) -> int:
         store,
         args.id,
         current_run(context.environ, context.now()),
-        make_checks(args.min_bytes, args.max_bytes, args.ends_with),
+        make_checks(args.min_bytes, args.max_bytes, args.ends_with, args.error_event),
         validate_suffix(args.suffix),
     )
     record = sample(recorder, request)

@@ -3,32 +3,46 @@
 import json
 from typing import Any, Final
 
+from freeze_gate.capture.transport.faults import Cause, fault_of
 from freeze_gate.capture.transport.merge import Call, leaves_partial_body
-from freeze_gate.capture.transport.observer import TransportOutcome, is_success_status, outcome_of_status
+from freeze_gate.capture.transport.observer import (
+    PARTIAL_CONTENT,
+    TransportOutcome,
+    is_success_status,
+    outcome_of_status,
+)
 from freeze_gate.errors import UsageError
 from freeze_gate.validation.readers import MAX_SAFE_INTEGER
 
-FAULT_OF_EXIT_CODE: Final = {
-    5: "connection",  # the proxy's name is not found
-    6: "connection",  # the host's name is not found
-    7: "connection",  # no connection
-    16: "connection",  # HTTP/2 framing
-    18: "truncated",  # fewer bytes than declared
-    28: "timeout",
-    35: "connection",  # the TLS handshake broke off
-    52: "connection",  # nothing came back
-    55: "connection",  # sending failed
-    56: "connection",  # receiving failed
-    92: "connection",  # HTTP/2 stream
-    95: "connection",  # HTTP/3
-    96: "connection",  # QUIC
+CAUSE_OF_EXIT_CODE: Final = {
+    5: Cause.UNUSABLE_ADDRESS,  # the proxy's name is not found, or it has none
+    6: Cause.CONNECTION,  # the host's name is not found
+    7: Cause.CONNECTION,  # no connection
+    16: Cause.CONNECTION,  # HTTP/2 framing
+    18: Cause.TRUNCATED,  # fewer bytes than declared
+    28: Cause.TIMEOUT,
+    35: Cause.UNKNOWN,  # the TLS handshake broke off, or the other side speaks no TLS
+    52: Cause.CONNECTION,  # nothing came back
+    55: Cause.CONNECTION,  # sending failed
+    56: Cause.CONNECTION,  # receiving failed
+    60: Cause.NOT_TRUSTED,
+    92: Cause.CONNECTION,  # HTTP/2 stream
+    95: Cause.CONNECTION,  # HTTP/3
+    96: Cause.CONNECTION,  # QUIC
+    97: Cause.UNUSABLE_ADDRESS,  # the SOCKS proxy speaks no SOCKS, or refuses
+    100: Cause.LIMIT,  # too many or too long headers, since 8.6
 }
-"""What curl(1) lists under EXIT CODES, as far as it says something about the transport. Everything else is unknown."""
+"""What curl(1) lists under EXIT CODES, as far as it says something here. Everything else is unknown."""
+
+_MAX_HEADER_BYTES: Final = 300 << 10
+"""MAX_HTTP_RESP_HEADER_SIZE of curl. Releases before 8.6 end with 56 there, as if the connection had broken."""
 
 MAX_REPORT_BYTES: Final = 1 << 20
 """The largest report that is read: curl prints a few thousand bytes."""
 
+_FIRST_REFUSAL: Final = 300  # the lowest status with which a proxy refuses CONNECT
 _HTTP_ERROR: Final = 22  # with --fail, a status of 400 or more
+_RECEIVING_FAILED: Final = 56
 
 
 def parse_curl_report(payload: bytes) -> Call:
@@ -41,7 +55,13 @@ def parse_curl_report(payload: bytes) -> Call:
     if exit_code is None:
         raise UsageError("this is not what curl -w '%{json}' prints, one object with an exitcode (curl 7.75 or later)")
     status, retries = _integer(report, "http_code") or None, _integer(report, "num_retries")
-    fault = FAULT_OF_EXIT_CODE.get(exit_code)
+    refusal = _integer(report, "http_connect") or 0
+    if status is None and refusal >= _FIRST_REFUSAL and exit_code in (_HTTP_ERROR, _RECEIVING_FAILED):
+        return Call(outcome_of_status(refusal), retries)
+    cause = CAUSE_OF_EXIT_CODE.get(exit_code, Cause.UNKNOWN)
+    if exit_code == _RECEIVING_FAILED and (_integer(report, "size_header") or 0) > _MAX_HEADER_BYTES:
+        cause = Cause.LIMIT
+    fault = fault_of(cause)
     if fault is None and exit_code not in (0, _HTTP_ERROR):
         return Call(TransportOutcome(status_code=status), retries)
     return Call(outcome_from_facts(status, fault=fault, received=_integer(report, "size_download")), retries)
@@ -59,7 +79,8 @@ def outcome_from_facts(
         fault = "truncated"
     if fault is None and status is not None and not is_success:
         return outcome_of_status(status)
-    ok = True if is_success else None
+    # a part, and whether it was asked for is not known
+    ok = True if is_success and status != PARTIAL_CONTENT else None
     return TransportOutcome(
         ok=False if fault else ok,
         complete=False if leaves_partial_body(fault, status, received) else None,

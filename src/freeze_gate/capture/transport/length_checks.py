@@ -1,16 +1,22 @@
 """What the user declares about the sample before it is taken; an answer that breaks it is a fault of the harness."""
 
 import json
+import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from freeze_gate.capture.transport.sse import MAX_EVENT_TYPE_BYTES
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.record import LengthChecks
 
+_EVENT_TYPE: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_EVENT_TYPE_BYTES}}}")
 _MAX_ENDING_BYTES: Final = 1000  # a record is a page
 
 
 class BodyChecks(NamedTuple):
     """Bounds on the decoded body, in bytes, and the bytes that it ends with. None is not declared.
+
+    `error_events` are further types of event that say that a stream failed.
 
     A record's own `LengthChecks` holds text: no JSON holds these bytes.
     """
@@ -18,6 +24,7 @@ class BodyChecks(NamedTuple):
     min_bytes: int | None = None
     max_bytes: int | None = None
     ends_with: bytes | None = None
+    error_events: tuple[str, ...] = ()
 
     def to_record(self) -> LengthChecks:
         """Return the form in a record: `ends_with` is escaped as inside a JSON string, so that it is text."""
@@ -40,9 +47,20 @@ NO_CHECKS: Final = BodyChecks()
 
 
 def make_checks(
-    min_bytes: int | None = None, max_bytes: int | None = None, ends_with: str | bytes | None = None
+    min_bytes: int | None = None,
+    max_bytes: int | None = None,
+    ends_with: str | bytes | None = None,
+    error_events: Iterable[str] = (),
 ) -> BodyChecks:
-    """Check what is declared. Raises `UsageError` for bounds that nothing can meet and an end that is empty or long."""
+    """Check what is declared.
+
+    Raises `UsageError` for bounds that nothing can meet, an end that is empty or long, and a type that no event has.
+    """
+    types = tuple(error_events)
+    if not all(_EVENT_TYPE.fullmatch(text) for text in types):
+        raise UsageError(
+            f"error-event must be the type of an event: 1 to {MAX_EVENT_TYPE_BYTES} letters, digits or ._-"
+        )
     ending = ends_with.encode("utf-8", "surrogateescape") if isinstance(ends_with, str) else ends_with
     for name, bound in (("min-bytes", min_bytes), ("max-bytes", max_bytes)):
         if bound is not None and bound < 0:
@@ -51,4 +69,4 @@ def make_checks(
         raise UsageError(f"min-bytes is {min_bytes}, above max-bytes, {max_bytes}: no answer can meet both")
     if ending is not None and not 0 < len(ending) <= _MAX_ENDING_BYTES:
         raise UsageError(f"ends-with must be 1 to {_MAX_ENDING_BYTES} bytes")
-    return BodyChecks(min_bytes, max_bytes, ending)
+    return BodyChecks(min_bytes, max_bytes, ending, types)

@@ -1,8 +1,9 @@
 """One HTTP exchange, observed from outside: judged by its bytes and its exceptions, never by a log."""
 
 import hashlib
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
 from freeze_gate.capture.transport.content_encoding import ContentDecoder
@@ -11,11 +12,9 @@ from freeze_gate.capture.transport.sse import SseErrorDetector
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import TRANSIENT_STATUS
 
-FILE_ERRORS: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
-"""What opening a file raises and no network does: a request body that its sender could not read is no fault of the
-transport, although HTTP clients take every `OSError` of a body for a broken connection."""
-
 _SUCCESS_CLASS: Final = 2  # hundred
+PARTIAL_CONTENT: Final = 206
+_CONTENT_RANGE: Final = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})", re.IGNORECASE)
 _BODILESS_STATUS: Final = frozenset({204, 205, 304})
 _MAX_LENGTH_DIGITS: Final = 15
 
@@ -53,13 +52,6 @@ def outcome_of_status(status: int) -> TransportOutcome:
     if status in TRANSIENT_STATUS:
         return TransportOutcome(ok=False, fault="http_status", status_code=status)
     return TransportOutcome(status_code=status)
-
-
-def exception_chain(error: BaseException | None) -> Iterator[BaseException]:
-    """List an exception and its causes, the last first: they are told apart by their classes, never by their text."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 class Answer:
@@ -104,6 +96,7 @@ class Exchange:
         self._is_framed = False
         self._decoder = ContentDecoder(None)
         self._events: SseErrorDetector | None = None
+        self._is_part: bool | None = False
 
     @property
     def status(self) -> int | None:
@@ -120,11 +113,19 @@ class Exchange:
         """Whether `body` is sampler output as it was sent: a 2xx, its coding known, its bytes in that coding."""
         return self.is_success and self._decoder.is_known and not self._decoder.is_broken
 
-    def on_response(self, status: int, headers: Headers, *, is_bodiless: bool = False, is_framed: bool = False) -> None:
+    def on_response(
+        self,
+        status: int,
+        headers: Headers,
+        *,
+        is_bodiless: bool = False,
+        is_framed: bool = False,
+        has_range: bool = False,
+    ) -> None:
         """Take the status and the headers.
 
         `is_bodiless`: no body belongs to it (an answer to HEAD). `is_framed`: the protocol marks the end of a body by
-        itself, as HTTP/2 does.
+        itself, as HTTP/2 does. `has_range`: the request asked for a part.
         """
         with self._lock:
             self.answer.status = status
@@ -134,9 +135,16 @@ class Exchange:
             self._is_framed = is_framed or is_chunked or is_empty or self._length is not None
             self._decoder = ContentDecoder(None if is_empty else headers.get("content-encoding"))
             if (headers.get("content-type") or "").split(";")[0].strip().lower() == "text/event-stream":
-                self._events = SseErrorDetector()
+                self._events = SseErrorDetector(self._checks.error_events)
+            if status == PARTIAL_CONTENT and not has_range:
+                self._is_part = _is_part(headers.get("content-range"))
         if not self.is_success:
             self.finish(outcome_of_status(status))
+
+    def on_unobserved(self, status: int) -> None:
+        """Take an answer from elsewhere than the network: it has a status, and says nothing of the transport."""
+        self.answer.status = status
+        self.finish(TransportOutcome(status_code=status))
 
     def on_data(self, piece: bytes) -> None:
         """Take the next bytes of the body, after chunk framing and before content decoding."""
@@ -222,6 +230,12 @@ class Exchange:
             return self._outcome(ok=False, fault="truncated", complete=False)
         if self._has_error_event:
             return self._outcome(ok=False, fault="stream_error", complete=False)
+        if self._is_part is not False:
+            return self._outcome(
+                ok=False if self._is_part else None,
+                fault="truncated" if self._is_part else None,
+                complete=False if self._is_part else None,
+            )
         if self._decoder.is_broken:
             return self._outcome(ok=None, complete=None)
         if not self._decoder.is_known:  # nothing that was declared can be checked
@@ -247,6 +261,15 @@ class Exchange:
             bytes_received=self._received if self.is_success else None,
             bytes_declared=self._length if self.is_success else None,
         )
+
+
+def _is_part(content_range: str | None) -> bool | None:
+    """Whether a `Content-Range` (RFC 9110, section 14.4) leaves bytes out; None where it does not say."""
+    match = _CONTENT_RANGE.fullmatch((content_range or "").strip())
+    if match is None:
+        return None
+    first, last, size = (int(number) for number in match.groups())
+    return first > 0 or last + 1 < size
 
 
 def _content_length(text: str | None) -> int | None:

@@ -11,7 +11,7 @@ from freeze_gate.capture.transport.observer import Answer, Exchange
 from freeze_gate.capture.transport.tracked_call import PinnedSample, TrackedCall, trace_pin
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.digest import Sha256
-from freeze_gate.evidence.record import Record, Run, Sampler
+from freeze_gate.evidence.record import LengthChecks, Record, Run, Sampler
 
 
 class Recorder:
@@ -140,7 +140,8 @@ class Recorder:
         position = self._calls.index(sampler) if sampler in self._calls else 0
         ok, transport = merge_calls(self._base, [call.call for call in self._calls], position)
         pin, complete = self._sample()
-        checks = base.transport.checks if self._checks == NO_CHECKS else self._checks.to_record()
+        declared = self._checks.to_record()
+        checks = base.transport.checks if declared == LengthChecks() else declared
         return base._replace(
             fixture_sha256=pin and pin.sha256,
             fixture_path=pin and pin.path,

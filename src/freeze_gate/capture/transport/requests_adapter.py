@@ -1,24 +1,28 @@
 """requests, recorded at the adapter: below redirects and decoding, above connections and chunk framing."""
 
+import contextlib
 import copy
+import http.client
 import threading
-from collections.abc import Generator
-from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
-from ssl import SSLCertVerificationError
+from collections.abc import Generator, Iterator
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, parse_headers
 from typing import Any, Final
 
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ReadTimeoutError
 from urllib3.util.retry import Retry
 
 from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
+from freeze_gate.capture.transport.faults import Cause, exception_chain, fault_of, permanent_cause
 from freeze_gate.capture.transport.merge import RequestKey
-from freeze_gate.capture.transport.observer import FILE_ERRORS, Exchange, exception_chain, outcome_of_status
+from freeze_gate.capture.transport.observer import Exchange, outcome_of_status
 from freeze_gate.capture.transport.recorder import Recorder
 
 _PIECE_BYTES: Final = 1 << 16
+_MAX_HEADERS: Final = 5000  # MAX_HTTP_RESP_HEADER_COUNT of curl
 
 
 def recording_session(recorder: Recorder, max_retries: int | Retry = 0) -> requests.Session:
@@ -27,6 +31,17 @@ def recording_session(recorder: Recorder, max_retries: int | Retry = 0) -> reque
     for scheme in ("https://", "http://"):
         session.mount(scheme, RecordingAdapter(recorder, max_retries))
     return session
+
+
+@contextlib.contextmanager
+def header_limit_of_curl() -> Iterator[None]:
+    """Let this process read as many headers as curl does; http.client ends at 100, and has no public name for it."""
+    limit = http.client._MAXHEADERS  # type: ignore[attr-defined]  # noqa: SLF001
+    http.client._MAXHEADERS = _MAX_HEADERS  # type: ignore[attr-defined]  # noqa: SLF001
+    try:
+        yield
+    finally:
+        http.client._MAXHEADERS = limit  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 class RecordingAdapter(HTTPAdapter):
@@ -47,6 +62,18 @@ class RecordingAdapter(HTTPAdapter):
     def max_retries(self, retries: Retry) -> None:
         self._max_retries = retries
 
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        """Make the pools of direct connections."""
+        super().init_poolmanager(*args, **options)
+        self.poolmanager.pool_classes_by_scheme = _POOL_CLASSES
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """Return the pools of a proxy. Raises what `requests` raises."""
+        manager = super().proxy_manager_for(proxy, **options)
+        if type(manager) is urllib3.ProxyManager:  # a SOCKS proxy's pools have connections of their own
+            manager.pool_classes_by_scheme = _POOL_CLASSES
+        return manager
+
     def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
         """Send one request. Raises what `requests` raises."""
         request.headers["Accept-Encoding"] = restrict_accept_encoding(request.headers.get("Accept-Encoding"))
@@ -61,9 +88,68 @@ class RecordingAdapter(HTTPAdapter):
         finally:
             del self._sending.counter
         self._recorder.add_retries(exchange, counter.retries)
-        exchange.on_response(response.status_code, response.headers, is_bodiless=request.method == "HEAD")
+        if not _is_from_network(response.raw):
+            exchange.on_unobserved(response.status_code)
+            return response
+        exchange.on_response(
+            response.status_code,
+            response.headers,
+            is_bodiless=request.method == "HEAD",
+            has_range="Range" in request.headers,
+        )
         response.raw = ObservedResponse(response.raw, exchange)
         return response
+
+
+class TunnelRefusal(OSError):
+    """A proxy refused to connect; `status` is its answer's."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"Tunnel connection failed: {status} {reason.strip()}")
+        self.status = status
+
+
+class _FinalResponse(HTTPResponse):
+    """A response that reads past all interim answers (RFC 9110, section 15.2); http.client knows 100 alone.
+
+    http.client reads a proxy's answer to CONNECT by its status line only, without `begin`.
+    """
+
+    _has_begun = False
+
+    def begin(self) -> None:
+        self._has_begun = True
+        super().begin()
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]  # typeshed leaves it out
+        while status // 100 == 1 and status != http.HTTPStatus.SWITCHING_PROTOCOLS:
+            parse_headers(self.fp)
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+        if not self._has_begun and status != http.HTTPStatus.OK:
+            raise TunnelRefusal(status, reason)
+        return version, status, reason
+
+
+class _FinalResponses:
+    """A pool whose connections read past interim answers; the class of the connections stays whatever it is."""
+
+    def _new_conn(self) -> Any:
+        connection = super()._new_conn()  # type: ignore[misc]
+        if isinstance(connection, HTTPConnection):
+            connection.response_class = _FinalResponse
+        return connection
+
+
+class _HTTPPool(_FinalResponses, HTTPConnectionPool):
+    pass
+
+
+class _HTTPSPool(_FinalResponses, HTTPSConnectionPool):
+    pass
+
+
+_POOL_CLASSES: Final = {"http": _HTTPPool, "https": _HTTPSPool}
 
 
 class RetryCounter:
@@ -162,7 +248,7 @@ class _ObservedBody:
             piece = self._response.read1(size, decode_content=False)
             self._exchange.on_data(piece)
         except Exception as error:
-            self._exchange.on_error(_fault_in_body(error))
+            self._exchange.on_error(fault_of(_cause_in_body(error)))
             self.close()
             raise
         if not piece or self._response.closed:
@@ -191,27 +277,33 @@ def _end_without_response(exchange: Exchange, error: BaseException, counter: Ret
         exchange.on_close()
     elif isinstance(error, requests.exceptions.RetryError) and counter.status:
         exchange.finish(outcome_of_status(counter.status))
+    elif refusals := [cause for cause in exception_chain(error) if isinstance(cause, TunnelRefusal)]:
+        exchange.finish(outcome_of_status(refusals[0].status))
     else:
-        exchange.on_error(_fault_before_response(error))
+        exchange.on_error(fault_of(_cause_before_response(error)))
 
 
-def _fault_before_response(error: Exception) -> str | None:
-    """Name the fault of an attempt without a response, by the class of the exception; None where it is none."""
+def _is_from_network(response: Any) -> bool:
+    """Whether urllib3 read it from a connection; a cassette's response has neither urllib3's parts nor a transport."""
+    original = getattr(response, "_original_response", None)
+    return isinstance(response, urllib3.HTTPResponse) and isinstance(original, HTTPResponse)
+
+
+def _cause_before_response(error: Exception) -> Cause:
     if isinstance(error, requests.Timeout):
-        return "timeout"
-    for cause in exception_chain(error):
-        is_not_http = isinstance(cause, BadStatusLine) and not isinstance(cause, RemoteDisconnected)
-        if is_not_http or isinstance(cause, (SSLCertVerificationError, *FILE_ERRORS)):
-            return None
-    return "connection" if isinstance(error, requests.ConnectionError) else None
+        return Cause.TIMEOUT
+    is_to_proxy = isinstance(error, requests.exceptions.ProxyError)
+    if cause := permanent_cause(error, is_to_proxy=is_to_proxy):
+        return cause
+    return Cause.CONNECTION if isinstance(error, requests.ConnectionError) else Cause.UNKNOWN
 
 
-def _fault_in_body(error: Exception) -> str | None:
+def _cause_in_body(error: Exception) -> Cause:
     if isinstance(error, ReadTimeoutError):
-        return "timeout"
+        return Cause.TIMEOUT
     causes = list(exception_chain(error))
     if any(isinstance(cause, IncompleteRead) for cause in causes):
-        return "truncated"
+        return Cause.TRUNCATED
     if any(isinstance(cause, OSError | urllib3.exceptions.SSLError) for cause in causes):
-        return "connection"
-    return "truncated" if any(isinstance(cause, HTTPException) for cause in causes) else None
+        return Cause.CONNECTION
+    return Cause.TRUNCATED if any(isinstance(cause, HTTPException) for cause in causes) else Cause.UNKNOWN

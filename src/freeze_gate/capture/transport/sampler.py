@@ -98,10 +98,10 @@ class _Attempts:
             raise self._error
 
     def _run(self) -> None:
-        from freeze_gate.capture.transport.requests_adapter import recording_session
+        from freeze_gate.capture.transport.requests_adapter import header_limit_of_curl, recording_session
 
         try:
-            with recording_session(self._recorder) as session:
+            with header_limit_of_curl(), recording_session(self._recorder) as session:
                 for attempt in range(self._request.retries + 1):
                     retry_after = self._attempt(session)
                     exchange = self._recorder.latest

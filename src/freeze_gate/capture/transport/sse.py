@@ -1,14 +1,20 @@
 """Error events in a `text/event-stream`, detected while the stream is read.
 
-Only an event of the *type* `error` counts, as https://html.spec.whatwg.org/multipage/server-sent-events.html parses
-it: what stands in `data:` is the model's text, and no text is evidence.
+Only an event of a failing *type* counts: `error`, `response.failed`, and what the user declared in advance. Events are
+parsed as https://html.spec.whatwg.org/multipage/server-sent-events.html says: what stands in `data:` is the model's
+text, and no text is evidence.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+FAILING_EVENTS: Final = ("error", "response.failed")
+"""The types by which samplers say that a stream failed."""
+
+MAX_EVENT_TYPE_BYTES: Final = 50
 _MAX_LINE_BYTES: Final = 64
 """What is kept of an unfinished line: more than any line that matters has, so that memory stays flat."""
 
@@ -16,7 +22,8 @@ _MAX_LINE_BYTES: Final = 64
 class SseErrorDetector:
     """Reads one stream, piece by piece. `has_error` turns True with the first error event."""
 
-    def __init__(self) -> None:
+    def __init__(self, further_types: Iterable[str] = ()) -> None:
+        self._failing_types = {text.encode() for text in (*FAILING_EVENTS, *further_types)}
         self.has_error = False
         self._line = b""
         self._event_type = b""
@@ -47,7 +54,7 @@ class SseErrorDetector:
         if self._is_first_line:
             line, self._is_first_line = line.removeprefix(_BYTE_ORDER_MARK), False
         if not line:
-            if self._event_type == b"error":
+            if self._event_type in self._failing_types:
                 self.has_error = True
             self._event_type = b""
         elif line == b"event" or line.startswith(b"event:"):

@@ -15,9 +15,9 @@ def abbreviate(items: Sequence[T], limit: int = 20, show: Callable[[T], str] = s
 
     `show` is called only for the items that are shown.
     """
-    shown = [show(item) for item in items[:limit]]
+    texts = [show(item) for item in items[:limit]]
     omitted = len(items) - limit
-    return [*shown, f"and {omitted} more"] if omitted > 0 else shown
+    return [*texts, f"and {omitted} more"] if omitted > 0 else texts
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

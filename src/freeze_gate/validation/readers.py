@@ -121,11 +121,11 @@ def iso_date(value: Any) -> date:
 
 def one_of(*allowed: str) -> Reader[str]:
     """Read one of a few words. The result is our own string, so that thousands of records share it."""
-    words = {word: word for word in allowed}
+    constants = {word: word for word in allowed}
 
     def read(value: Any) -> str:
-        if type(value) is str and value in words:
-            return words[value]
+        if type(value) is str and value in constants:
+            return constants[value]
         raise _invalid(f"must be one of {', '.join(allowed)}")
 
     return read

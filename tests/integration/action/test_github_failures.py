@@ -235,6 +235,30 @@ def test_a_policy_that_requires_a_sealed_oracle_is_obeyed(
     assert job.gate().said == expected
 
 
+@pytest.mark.parametrize(
+    ("policy", "problem"),
+    [
+        (b"\xef\xbb\xbf# \xc3\xa9\xff\n" + make_policy(), "is not UTF-8 from here"),
+        (make_policy(owner="\u200b\u3164"), "freezes[0].owner: must be words on one line, and not blank"),
+    ],
+    ids=["no UTF-8 behind a byte-order mark", "an owner that nobody can see"],
+)
+def test_a_policy_that_cannot_be_used_leaves_the_verdict_and_mutes_nothing(
+    job: Job, policy: bytes, problem: str
+) -> None:
+    """The run says so with the line; the flake stays a request."""
+    job.pair(*FLAKE)
+    job.repository.add_file(POLICY_PATH, policy)
+
+    outcome = job.gate()
+
+    assert (outcome.said, outcome.code) == (("harness_flake", True, "transport-fault"), 1)
+    assert outcome.outputs["freeze-active"] == "false"
+    (warning,) = (text for level, text in outcome.annotations if level == "warning")
+    assert f"{POLICY_PATH}:1: " in warning
+    assert problem in warning
+
+
 def test_an_active_freeze_mutes_and_posts_nothing(job: Job) -> None:
     """Exit 0, `freeze-active`, and no label."""
     job.pair(*FLAKE)

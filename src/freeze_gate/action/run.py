@@ -17,7 +17,7 @@ from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.models import Source
 from freeze_gate.evidence.pairing import build_pairs
 from freeze_gate.github.client import GitHubClient
-from freeze_gate.github.contents import read_file
+from freeze_gate.github.contents import FileState, read_file
 from freeze_gate.policy.freezes import PolicyReading
 from freeze_gate.report.context import ReportContext
 from freeze_gate.report.outputs import build_annotation, build_outputs, describe_unopened, format_bool, format_log_lines
@@ -95,11 +95,11 @@ class Gate(NamedTuple):
 
     def _read_policy(self) -> PolicyReading:
         file = read_file(self.client, self.inputs.policy)
-        if file.state == "found":
+        if file.state is FileState.FOUND:
             from freeze_gate.policy.file import read_policy  # YAML is needed only if there is a policy
 
             return read_policy(file.payload, self.inputs.policy, self.today)
-        if file.state == "absent":
+        if file.state is FileState.ABSENT:
             return PolicyReading("absent")
         return PolicyReading("unusable", problems=(file.problem or "the file could not be read",))
 

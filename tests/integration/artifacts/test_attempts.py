@@ -90,8 +90,8 @@ def test_attempts_of_another_run_are_asked_for_only_where_nothing_else_tells(job
 def test_a_rerun_that_was_made_before_its_first_run_is_none(job: Job, inputs: dict[str, str]) -> None:
     """The second attempt's rerun left nothing, and that of the first attempt is no rerun of it."""
     job.attempts(2)
-    for side, made in (("first", make_capture(1)), ("rerun", make_capture(1)), ("first", dropped(2))):
-        upload(job, inputs, side, made)
+    for side, capture in (("first", make_capture(1)), ("rerun", make_capture(1)), ("first", dropped(2))):
+        upload(job, inputs, side, capture)
 
     outcome = job.gate(**inputs)
 
@@ -104,8 +104,8 @@ def test_a_rerun_that_was_made_before_its_first_run_is_none(job: Job, inputs: di
 def test_records_of_two_attempts_that_came_in_one_are_no_two_runs(job: Job, window: int) -> None:
     """A bundle that a runner kept from the attempt before, or one that speaks of an attempt to come."""
     job.attempts(2)
-    for made in (dropped(1), make_capture(2)):
-        job.upload("bundle", made, attempt=window)
+    for capture in (dropped(1), make_capture(2)):
+        job.upload("bundle", capture, attempt=window)
 
     assert job.gate(**ONE_NAME).said == ("unclassified", False, "run-mismatch")
 
@@ -115,9 +115,9 @@ def test_records_of_two_attempts_that_came_in_one_are_no_two_runs(job: Job, wind
 def test_a_record_of_another_attempt_than_its_upload_s_is_no_evidence(job: Job, named: str, first: Capture) -> None:
     """It says attempt 1, and was uploaded during the second."""
     job.attempts(2)
-    made = [job.upload("first", first, attempt=2), job.upload("rerun", make_capture(2), attempt=2)]
+    uploads = [job.upload("first", first, attempt=2), job.upload("rerun", make_capture(2), attempt=2)]
 
-    outcome = job.gate(**(ids(*made) if named == "ids" else {}))
+    outcome = job.gate(**(ids(*uploads) if named == "ids" else {}))
 
     assert outcome.said == ("unclassified", False, "run-mismatch")
     assert "the record is from attempt 1, the artifact from attempt 2" in outcome.text

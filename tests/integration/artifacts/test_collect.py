@@ -67,8 +67,8 @@ def test_older_attempts_are_not_judged_while_the_newest_is_not_listed(
 ) -> None:
     """Attempts 1 and 2 would be a flake, which a freeze may mute; attempt 3 failed."""
     job.attempts(3)
-    for made in (dropped(1), make_capture(2)):
-        upload(job, inputs, "first", made)
+    for capture in (dropped(1), make_capture(2)):
+        upload(job, inputs, "first", capture)
     newest = upload(job, inputs, "rerun", failed(3), listed_after=1)
 
     outcome = job.gate(pretended.clock, wait_seconds="60", **inputs)
@@ -96,8 +96,8 @@ def test_neither_side_is_taken_from_an_older_attempt_while_its_own_is_not_listed
 def test_an_artifact_that_never_comes_is_not_waited_for_for_ever(job: Job, pretended: Pretended) -> None:
     """The gate's job alone was run again: what the attempts before it left is all there is."""
     job.attempts(3)
-    for made in (dropped(1), make_capture(2)):
-        upload(job, BY_ATTEMPT, "first", made)
+    for capture in (dropped(1), make_capture(2)):
+        upload(job, BY_ATTEMPT, "first", capture)
 
     outcome = job.gate(pretended.clock, wait_seconds="3", **BY_ATTEMPT)
 
@@ -179,8 +179,8 @@ def test_nothing_is_waited_for_where_ids_say_all(job: Job, pretended: Pretended)
 def test_a_name_is_waited_for_beside_an_id_that_it_does_not_fit(job: Job, pretended: Pretended, by_id: str) -> None:
     """The id says nothing of the other side, whose newest attempt failed and is listed late."""
     job.attempts(2)
-    for side, made in (("first", dropped(1)), ("rerun", make_capture(1))):
-        upload(job, TWO_NAMES, side, made)
+    for side, capture in (("first", dropped(1)), ("rerun", make_capture(1))):
+        upload(job, TWO_NAMES, side, capture)
     late = upload(job, TWO_NAMES, "rerun" if by_id == "first" else "first", failed(2), listed_after=1)
     known = upload(job, TWO_NAMES, by_id, dropped(2) if by_id == "first" else make_capture(2))
     inputs = {**TWO_NAMES, f"{by_id}_artifact": "", f"{by_id}_artifact_id": str(known.id)}
@@ -276,17 +276,17 @@ def test_an_unreadable_artifact_that_may_be_what_was_asked_for_is_no_verdict(
 
 
 @pytest.mark.parametrize("inputs", [GLOBS, ONE_NAME], ids=["globs", "one name"])
-@pytest.mark.parametrize("made", [dropped(1), make_capture(1)], ids=["a flake", "green"])
+@pytest.mark.parametrize("first", [dropped(1), make_capture(1)], ids=["a flake", "green"])
 def test_a_listing_that_stays_shorter_than_its_count_is_no_evidence_of_absence(
-    job: Job, pretended: Pretended, inputs: dict[str, str], made: Capture
+    job: Job, pretended: Pretended, inputs: dict[str, str], first: Capture
 ) -> None:
     """A shard that failed, or a newer attempt that did, is counted and not listed."""
     if inputs is GLOBS:
-        job.upload("first-1", made)
+        job.upload("first-1", first)
         job.upload("rerun-1", make_capture(1))
     else:
         job.attempts(3)
-        job.upload("bundle", made, attempt=1)
+        job.upload("bundle", first, attempt=1)
         job.upload("bundle", make_capture(2), attempt=2)
     job.upload("first-2" if inputs is GLOBS else "bundle", failed(3), unlisted=True)
 

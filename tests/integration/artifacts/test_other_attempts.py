@@ -17,9 +17,9 @@ from tests.support.gate_job import Job, api_calls, override_listing
 def test_a_fail_of_an_earlier_attempt_cannot_be_rerun_away(job: Job, inputs: dict[str, str]) -> None:
     """Attempts 2 and 3 would be a flake."""
     job.attempts(3)
-    for each in (failed(1), dropped(2), make_capture(3)):
-        attempt = each.record.run.run_attempt or 0
-        job.upload("bundle" if inputs is ONE_NAME else f"bundle-{attempt}", each, attempt=attempt)
+    for capture in (failed(1), dropped(2), make_capture(3)):
+        attempt = capture.record.run.run_attempt or 0
+        job.upload("bundle" if inputs is ONE_NAME else f"bundle-{attempt}", capture, attempt=attempt)
 
     outcome = job.gate(**inputs)
 
@@ -36,8 +36,8 @@ def test_a_fail_of_an_earlier_attempt_cannot_be_rerun_away(job: Job, inputs: dic
 def test_other_attempts_that_recorded_no_fail_on_these_bytes_allow_the_freeze(job: Job, first: Capture) -> None:
     """The check is about one id and one digest."""
     job.attempts(3)
-    for attempt, each in enumerate((first, dropped(2), make_capture(3)), 1):
-        job.upload(f"bundle-{attempt}", each, attempt=attempt)
+    for attempt, capture in enumerate((first, dropped(2), make_capture(3)), 1):
+        job.upload(f"bundle-{attempt}", capture, attempt=attempt)
 
     assert job.gate(**BY_ATTEMPT).said == ("harness_flake", True, "transport-fault")
 
@@ -46,8 +46,8 @@ def test_other_attempts_that_recorded_no_fail_on_these_bytes_allow_the_freeze(jo
 def test_an_earlier_attempt_that_cannot_be_read_forbids_the_freeze(job: Job, facts: dict[str, Any]) -> None:
     """Nobody can see that it recorded no fail; waiting until it expires must not help."""
     job.attempts(3)
-    for attempt, each in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
-        job.upload(f"bundle-{attempt}", each, attempt=attempt, **(facts if attempt == 1 else {}))
+    for attempt, capture in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
+        job.upload(f"bundle-{attempt}", capture, attempt=attempt, **(facts if attempt == 1 else {}))
 
     assert job.gate(**BY_ATTEMPT).said == ("unclassified", False, "earlier-fail")
 
@@ -77,8 +77,8 @@ def test_the_capture_action_s_names_tell_of_other_attempts(job: Job) -> None:
 def test_names_of_single_attempts_do_not_hide_the_others(job: Job) -> None:
     """Two exact names in place of `{attempt}` leave the fail before them visible."""
     job.attempts(3)
-    for attempt, each in enumerate((failed(1), dropped(2), make_capture(3)), 1):
-        job.upload(f"agent-patch-4242-{attempt}", each, attempt=attempt)
+    for attempt, capture in enumerate((failed(1), dropped(2), make_capture(3)), 1):
+        job.upload(f"agent-patch-4242-{attempt}", capture, attempt=attempt)
 
     outcome = job.gate(first_artifact="agent-patch-4242-2", rerun_artifact="agent-patch-4242-3")
 
@@ -151,9 +151,9 @@ def test_a_name_that_hides_its_attempt_hides_no_fail(job: Job, earlier: str, fir
     job.attempts(2)
     job.upload(earlier, failed(1), attempt=1)
     job.run.add_artifact("coverage", b"no zip", created_at="2026-11-29T08:12:00Z")
-    made = job.upload(first, dropped(2), attempt=2), job.upload(rerun, make_capture(2), attempt=2)
+    uploads = job.upload(first, dropped(2), attempt=2), job.upload(rerun, make_capture(2), attempt=2)
 
-    assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+    assert job.gate(**ids(*uploads)).said == ("unclassified", False, "earlier-fail")
 
 
 @pytest.mark.parametrize("unknown", ["attempts API", "times", "expired"])
@@ -161,13 +161,13 @@ def test_what_was_made_nobody_knows_when_may_be_a_fail(job: Job, unknown: str) -
     """An old server, uploads without a time, evidence that has expired: in doubt the freeze is forbidden."""
     job.attempts(2)
     job.upload("bundle-ab", failed(1), attempt=1, expired=unknown == "expired")
-    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
+    uploads = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
     if unknown == "attempts API":
         job.github.fault(Fault("status", "GET", "/attempts/2$", status=404))
     if unknown == "times":
         override_listing(job, created_at=None)
 
-    assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+    assert job.gate(**ids(*uploads)).said == ("unclassified", False, "earlier-fail")
 
 
 @pytest.mark.parametrize(
@@ -244,9 +244,9 @@ def test_an_unreadable_capture_of_another_attempt_forbids_the_freeze(job: Job) -
     """A shard that nobody merged: it has the ending of the capture action, and nobody can see that it is no fail."""
     job.attempts(2)
     job.run.add_artifact("first-shard-a-4242-1", b"no zip", created_at="2026-11-29T08:10:00Z")
-    made = job.upload("first-4242-2", dropped(2), attempt=2), job.upload("rerun-4242-2", make_capture(2), attempt=2)
+    uploads = job.upload("first-4242-2", dropped(2), attempt=2), job.upload("rerun-4242-2", make_capture(2), attempt=2)
 
-    assert job.gate(**ids(*made)).said == ("unclassified", False, "earlier-fail")
+    assert job.gate(**ids(*uploads)).said == ("unclassified", False, "earlier-fail")
 
 
 def test_what_is_no_evidence_forbids_no_freeze(job: Job) -> None:
@@ -254,10 +254,10 @@ def test_what_is_no_evidence_forbids_no_freeze(job: Job) -> None:
     job.attempts(2)
     job.run.add_artifact("build", b"no zip", created_at="2026-11-29T08:10:00Z")
     job.run.add_artifact("log", make_zip({"log.txt": b"cancelled"}), created_at="2026-11-29T08:11:00Z")
-    made = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
+    uploads = job.upload("bundle-cd", dropped(2), attempt=2), job.upload("bundle-ef", make_capture(2), attempt=2)
     job.upload("bundle-gh", failed(2), attempt=2)
 
-    assert job.gate(**ids(*made)).said == ("harness_flake", True, "transport-fault")
+    assert job.gate(**ids(*uploads)).said == ("harness_flake", True, "transport-fault")
     assert len([call for call in api_calls(job.github) if call.endswith("/zip")]) == 4
 
 
@@ -287,8 +287,8 @@ def test_attempts_that_left_a_record_under_each_name_are_searched_no_further(job
 def test_other_attempts_that_cannot_be_paid_leave_no_verdict(job: Job) -> None:
     """A flake is not said on half of the evidence."""
     job.attempts(3)
-    for attempt, each in enumerate((failed(1), dropped(2), make_capture(3)), 1):
-        job.upload(f"bundle-{attempt}", each, attempt=attempt)
+    for attempt, capture in enumerate((failed(1), dropped(2), make_capture(3)), 1):
+        job.upload(f"bundle-{attempt}", capture, attempt=attempt)
     job.github.limit.remaining = 7
 
     outcome = job.gate(**BY_ATTEMPT)
@@ -301,8 +301,8 @@ def test_other_attempts_that_cannot_be_paid_leave_no_verdict(job: Job) -> None:
 def test_other_attempts_that_cannot_be_fetched_leave_no_verdict(job: Job, kind: str) -> None:
     """Neither a flake, nor a freeze that mutes it."""
     job.attempts(3)
-    for attempt, each in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
-        job.upload(f"bundle-{attempt}", each, attempt=attempt)
+    for attempt, capture in enumerate((make_capture(1), dropped(2), make_capture(3)), 1):
+        job.upload(f"bundle-{attempt}", capture, attempt=attempt)
     job.repository.add_file(POLICY_PATH, make_policy())
     job.github.fault(Fault(kind, host="blob", first=3))
 

@@ -77,9 +77,9 @@ def test_a_retried_upload_of_the_same_bytes_is_one_artifact(job: Job) -> None:
 def test_two_different_artifacts_of_one_attempt_are_ambiguous(job: Job, inputs: dict[str, str], attempt: int) -> None:
     """Nothing says which of the two is meant, on either side."""
     job.attempts(2)
-    for each in (1, 2, attempt):
-        name = "bundle" if inputs is ONE_NAME else f"bundle-{each}"
-        job.upload(name, make_capture(each, transport=each != 1), attempt=each)
+    for number in (1, 2, attempt):
+        name = "bundle" if inputs is ONE_NAME else f"bundle-{number}"
+        job.upload(name, make_capture(number, transport=number != 1), attempt=number)
 
     outcome = job.gate(**inputs)
 
@@ -278,16 +278,16 @@ def test_a_bundle_handed_on_from_the_first_attempt_is_one_capture(job: Job) -> N
 def test_the_rerun_s_id_beside_the_first_s_attempts_is_exact(job: Job, listed: int) -> None:
     """The first is the newest attempt before it, whatever came later and however late the listing is."""
     job.attempts(3)
-    made = [
+    uploads = [
         job.upload(f"bundle-{n}", one, attempt=n) for n, one in ((1, failed(1)), (2, dropped(2)), (3, make_capture(3)))
     ]
-    made[1].listed_after = listed
+    uploads[1].listed_after = listed
     inputs = {"first_artifact": "bundle-{attempt}", "rerun_artifact": "bundle-{attempt}"}
 
-    outcome = job.gate(wait_seconds="0", **inputs, rerun_artifact_id=str(made[1].id))
+    outcome = job.gate(wait_seconds="0", **inputs, rerun_artifact_id=str(uploads[1].id))
 
     assert outcome.said == ("unclassified", False, "split-oracle")
-    assert sides(outcome) == [str(made[0].id), str(made[1].id)]
+    assert sides(outcome) == [str(uploads[0].id), str(uploads[1].id)]
 
 
 def test_the_rerun_s_id_is_of_no_name_that_stands_for_several(job: Job) -> None:

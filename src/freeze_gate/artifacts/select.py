@@ -101,7 +101,7 @@ def group_by_name(name: str, sides: tuple[str, ...], listing: Sequence[Artifact]
     if not candidates:
         hint = " (only * and ? are wildcards)" if "[" in name else ""
         names = abbreviate(list(dict.fromkeys(artifact.name for artifact in listing)), _MAX_LISTED, _quote)
-        others = f"it has {', '.join(names)}" if names else "it has none at all, or the token lacks `actions: read`"
+        others = f"it has {', '.join(names)}" if names else "its jobs uploaded none, or the token lacks `actions: read`"
         detail = f"the run has no artifact named {_quote(name)}{hint}; {others}"
         return [CandidateGroup(name, sides, (), fault=_missing(detail))]
     groups = [_group(label, sides, candidates[label]) for label in sorted(candidates)]

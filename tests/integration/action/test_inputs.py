@@ -182,7 +182,9 @@ def test_a_run_without_artifacts_and_a_refused_token_are_said_in_markdown_once(j
     """No escaped backtick, and no sentence twice."""
     outcome = job.gate()
     assert outcome.said == ("unclassified", False, "artifact-missing")
-    assert outcome.summary.count("it has none at all, or the token lacks `actions: read`") == 2  # once for each name
+    assert (
+        outcome.summary.count("its jobs uploaded none, or the token lacks `actions: read`") == 2
+    )  # once for each name
     assert "\\`" not in outcome.summary
 
     job.inputs["github-token"] = "not-a-token"

@@ -47,7 +47,7 @@ def downloader(client: GitHubClient) -> Iterator[ArtifactDownloader]:
 
 def listed(client: GitHubClient) -> Artifact:
     """Return the one artifact of the run."""
-    (artifact,) = list_artifacts(client, 4242)
+    (artifact,) = list_artifacts(client, 4242).artifacts
     return artifact
 
 
@@ -371,7 +371,7 @@ def test_both_sides_are_fetched_at_the_same_time(
     """Two downloads meet at the storage: neither waits for the other to end."""
     for name in ("first", "rerun"):
         run.add_artifact(name, name.encode())
-    artifacts = list_artifacts(client, 4242)
+    artifacts = list_artifacts(client, 4242).artifacts
     github.fault(Fault("meet", host="blob", parties=2))
     files = [io.BytesIO(), io.BytesIO()]
     threads = [threading.Thread(target=downloader.download, args=each) for each in zip(artifacts, files, strict=True)]

@@ -199,7 +199,7 @@ def test_other_httpx_transports_are_there() -> None:
     from freeze_gate.capture import Capture
 
     named = set(re.findall(r"\bcapture\.(\w+)\(", README))
-    assert named >= {"transport", "async_transport", "requests_session", "pin"}
+    assert named >= {"record", "transport", "async_transport", "requests_session", "pin"}
     assert {name for name in named if not hasattr(Capture, name)} == set()
 
 

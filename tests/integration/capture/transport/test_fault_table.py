@@ -220,3 +220,15 @@ def test_a_situation_is_recorded_as_the_table_says(
             monkeypatch.setenv(name, value)
         CLIENTS[client](scene, bundle(tmp_path))
     assert _cell(bundle(tmp_path)) == TABLE[situation][client]
+
+
+def test_a_declared_type_of_event_is_a_fault_for_the_command_as_well(tmp_path: Path) -> None:
+    """`sample --error-event` and the library's `error_events` declare the same."""
+    stream = FAILED.replace(b"response.failed", b"run.failed")
+    with ExactServer(sized(stream, EVENTS)) as server:
+        options = ["--id", ID, "--bundle", str(bundle(tmp_path)), "--url", server.url, "--error-event", "run.failed"]
+        assert _run([sys.executable, "-m", "freeze_gate", "sample", *options], {}).returncode == 1
+        library = Capture(ID, tmp_path / "library", environ={}, error_events=["run.failed"])
+        with library.requests_session() as session:
+            session.post(server.url, timeout=PATIENCE)
+    assert [_cell(folder) for folder in (bundle(tmp_path), tmp_path / "library")] == ["stream_error", "stream_error"]

@@ -43,12 +43,31 @@ def test_an_exit_code_that_is_not_about_the_transport_says_nothing(exit_code: in
 
 
 @pytest.mark.parametrize(
-    ("status", "ok"), [(200, True), (204, True), (302, None), (401, None), (429, False), (503, False)]
+    ("status", "ok"), [(200, True), (204, True), (206, None), (302, None), (401, None), (429, False), (503, False)]
 )
 @pytest.mark.parametrize("exit_code", [0, 22])
 def test_without_a_failure_the_status_speaks(status: int, ok: bool | None, exit_code: int) -> None:
     """Also where `--fail` made an exit code of it."""
     assert _curl(exitcode=exit_code, http_code=status).outcome.ok is ok
+
+
+@pytest.mark.parametrize(("status", "fault"), [(403, None), (407, None), (302, None), (502, "http_status")])
+@pytest.mark.parametrize("exit_code", [22, 56])
+def test_a_proxy_that_refuses_to_connect_is_read_by_its_status(status: int, fault: str | None, exit_code: int) -> None:
+    """With `--fail` and without, whose exit codes differ."""
+    outcome = _curl(exitcode=exit_code, http_code=0, http_connect=status).outcome
+    assert (outcome.ok, outcome.fault, outcome.status_code) == (False if fault else None, fault, status)
+
+
+def test_a_connection_that_breaks_behind_a_proxy_is_a_fault() -> None:
+    """The proxy had connected."""
+    assert _curl(exitcode=56, http_code=0, http_connect=200).outcome.fault == "connection"
+
+
+def test_more_headers_than_curl_reads_are_no_fault() -> None:
+    """Old releases end with the exit code of a broken connection there, and their report has the size."""
+    assert _curl(exitcode=56, http_code=200, size_header=307_976).outcome.ok is None
+    assert _curl(exitcode=56, http_code=200, size_header=3_079).outcome.fault == "connection"
 
 
 def test_numbers_are_read_as_every_version_prints_them() -> None:

@@ -56,3 +56,10 @@ def test_what_nothing_can_meet_is_refused(bounds: dict[str, int], named: str) ->
     """In a sentence that names it."""
     with pytest.raises(UsageError, match=named):
         make_checks(**bounds)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "two words", "x" * 51, "error\n", "\u00e9"])
+def test_a_type_that_no_event_has_is_refused(text: str) -> None:
+    """Letters, digits, dots, hyphens and underscores, as many as are kept of a line."""
+    with pytest.raises(UsageError, match="error-event"):
+        make_checks(error_events=[text])

@@ -205,3 +205,26 @@ def test_a_body_is_kept_only_where_somebody_wants_it() -> None:
     exchange.on_end()
     assert exchange.outcome is not None
     assert (bytes(exchange.body), exchange.outcome.bytes_received) == (b"", 3)
+
+
+@pytest.mark.parametrize(
+    ("content_range", "has_range", "expected"),
+    [
+        ("bytes 0-2/10", False, (False, "truncated", False)),
+        ("bytes 7-9/10", False, (False, "truncated", False)),
+        ("bytes 0-2/3", False, (True, None, True)),
+        ("bytes 0-2/*", False, (None, None, None)),
+        ("", False, (None, None, None)),
+        ("bytes 0-2/10", True, (True, None, True)),
+    ],
+)
+def test_a_part_that_nobody_asked_for_is_truncated(
+    content_range: str, has_range: bool, expected: tuple[bool | None, str | None, bool | None]
+) -> None:
+    """A 206 whose range leaves bytes out; what its range does not say is unknown."""
+    exchange = Exchange(NOTHING, lambda: None)
+    exchange.on_response(206, {"content-length": "3", "content-range": content_range}, has_range=has_range)
+    exchange.on_data(b"abc")
+    exchange.on_end()
+    assert exchange.outcome is not None
+    assert (exchange.outcome.ok, exchange.outcome.fault, exchange.outcome.complete) == expected

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freeze_gate.capture.transport.sse import SseErrorDetector
+from freeze_gate.capture.transport.sse import MAX_EVENT_TYPE_BYTES, SseErrorDetector
 
 
 def _seen(*pieces: bytes, ended: bool = True) -> bool:
@@ -28,6 +28,7 @@ def _seen(*pieces: bytes, ended: bool = True) -> bool:
         b": comment\n\nevent: error\n\n",
         b"event: error\ndata: cut off",
         b"event: error",
+        b"event: response.failed\ndata: {}\n\n",
     ],
 )
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
@@ -58,6 +59,24 @@ def test_an_event_of_type_error_is_seen(stream: bytes, end: bytes) -> None:
 def test_nothing_else_is_an_error_event(stream: bytes, end: bytes) -> None:
     """The model's text, a longer word, another field, a type that was taken back."""
     assert not _seen(stream.replace(b"\n", end))
+
+
+def test_further_types_can_be_declared_in_advance() -> None:
+    """They count beside the known ones, and by the whole type."""
+    for stream, is_error in ((b"event: run.failed\n\n", True), (b"event: error\n\n", True), (b"event: run\n\n", False)):
+        events = SseErrorDetector(["run.failed"])
+        events.feed(stream)
+        assert events.has_error is is_error
+
+
+def test_the_longest_type_is_told_from_a_longer_one() -> None:
+    """What is kept of a line is more than the longest type that may be declared."""
+    longest = "x" * MAX_EVENT_TYPE_BYTES
+    for stream, is_error in ((longest, True), (longest + "x" * 99, False)):
+        events = SseErrorDetector([longest])
+        for byte in f"event: {stream}\n\n".encode():
+            events.feed(bytes([byte]))
+        assert events.has_error is is_error
 
 
 def test_an_event_counts_once_it_is_complete() -> None:

@@ -342,6 +342,17 @@ def test_a_file_of_the_tested_tree_that_leads_below_run_is_a_fail(
     assert "it is a link or a script that leads to what is not there, and the seal hides /run" in done.stderr
 
 
+def test_a_program_that_the_command_starts_and_the_seal_hides_is_a_fail_that_names_the_place(
+    job: OracleJob, hidden_folder: Path
+) -> None:
+    """The command itself has started, so its end counts; the output names the folder of `PATH` that is hidden."""
+    (hidden_folder / "sh").rename(hidden_folder / "interpreter")
+    path = f"{hidden_folder}:{os.environ['PATH']}"
+    done = job.oracle("env", "interpreter", "-c", ":", env=os.environ | {"PATH": path})
+    assert (done.returncode, job.record().oracle_passed) == (127, False)
+    assert f"PATH names '{hidden_folder}', which the seal hides" in done.stderr
+
+
 def test_a_program_that_nobody_can_read_to_its_end_does_not_stop_the_time_limit(job: OracleJob) -> None:
     """A FIFO in the place of the program is a fail like any other: nothing opens it before the command starts."""
     os.mkfifo(job.folder / "check", 0o755)

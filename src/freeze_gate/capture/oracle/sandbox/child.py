@@ -4,12 +4,12 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
 from freeze_gate.capture.oracle.sandbox.linux import SetupError, setup_step
-from freeze_gate.capture.oracle.sandbox.namespaces import drop_privileges
+from freeze_gate.capture.oracle.sandbox.namespaces import drop_privileges, is_hidden
 from freeze_gate.capture.oracle.sandbox.protocol import PeerCredentials, SandboxRequest
 
 COMMAND_NOT_FOUND: Final = 127
@@ -73,6 +73,10 @@ def _run(request: SandboxRequest) -> int:
     if command == 0:
         _exec(request)
     status = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
+    hidden = [folder for folder in os.get_exec_path(request.environ) if is_hidden(folder)]
+    if status == COMMAND_NOT_FOUND and request.isolation is not None and hidden:
+        text = f"PATH names {', '.join(map(ascii, hidden))}, which the seal hides: a program there is missing inside"
+        os.write(2, f"freeze-gate oracle: {text}\n".encode())
     if status < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command's own core dump is enough
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [-status])
@@ -91,14 +95,10 @@ def _exec(request: SandboxRequest) -> NoReturn:
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             status = COMMAND_NOT_FOUND
         cause = error.strerror or cause
-        if request.isolation is not None and status == COMMAND_NOT_FOUND and _is_there(program, request.environ):
+        folders = [""] if "/" in program else os.get_exec_path(request.environ)
+        is_there = any(os.path.lexists(Path(folder, program)) for folder in folders)
+        if request.isolation is not None and status == COMMAND_NOT_FOUND and is_there:
             cause += "; it is a link or a script that leads to what is not there, and the seal hides /run"
     finally:
         os.write(2, f"freeze-gate oracle: {program!a}: {cause}\n".encode())
         os._exit(status)
-
-
-def _is_there(program: str, environ: Mapping[str, str]) -> bool:
-    """Whether a file of this name is there, as a path or in `PATH`, whether its link leads anywhere or not."""
-    folders = [""] if "/" in program else os.get_exec_path(environ)
-    return any(os.path.lexists(Path(folder, program)) for folder in folders)

@@ -199,7 +199,7 @@ def test_an_empty_listing_is_a_missing_artifact_that_names_the_permission(job: J
     outcome = job.gate()
 
     assert outcome.said == ("unclassified", False, "artifact-missing")
-    assert "uploaded none" in outcome.summary
+    assert "it has none at all" in outcome.summary
     assert "actions: read" in outcome.summary
 
 

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "sample": "call the sampler once, pin the answer and record the transport",
     "transport": "record what another HTTP client saw",
     "oracle": "run the property check on the pinned file, without a network",
+    "lane": "run the oracle of another machine here; `oracle --lane` starts this",
     "replay": "start a rerun from the first run's pin",
     "status": "show what one record says",
 }

@@ -4,6 +4,7 @@ import secrets
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +73,14 @@ def find_processes(mark: str) -> list[int]:
     """Return the processes that carry a mark in their command line."""
     entries = [entry for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     return [int(entry.name) for entry in entries if mark in _command_line(entry)]
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; fail if it does not within ten seconds."""
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def wait_until_gone(mark: str) -> bool:

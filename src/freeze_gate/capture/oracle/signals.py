@@ -22,13 +22,18 @@ class Interrupted(FreezeGateError):
         self.exit_code = 128 + number
 
 
+def ignore_termination() -> None:
+    """Ignore the signals from now on, to the end of the block of `raise_on_termination`."""
+    for number in _TERMINATION_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @contextlib.contextmanager
 def raise_on_termination() -> Iterator[None]:
     """Raise `Interrupted` for each of these signals inside the block; restore the handlers after it."""
 
     def interrupt(number: int, _frame: object) -> NoReturn:
-        for termination in _TERMINATION_SIGNALS:  # a second signal must not interrupt the clean-up
-            signal.signal(termination, signal.SIG_IGN)
+        ignore_termination()  # a second signal must not interrupt the clean-up
         raise Interrupted(number)
 
     handlers = {number: signal.getsignal(number) for number in _TERMINATION_SIGNALS}

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from freeze_gate.evidence.record import Record
 from tests.support.oracle_job import PAYLOAD, OracleJob, unique_seconds, wait_until_gone
 
 PROXY = Path(__file__).parent / "lane_proxy.py"
@@ -86,3 +87,8 @@ def make_lane_job(folder: Path, *, payload: bytes | None = None) -> LaneJob:
 def pinned_lane_job(folder: Path) -> LaneJob:
     """Make a job whose pin is `PAYLOAD`."""
     return make_lane_job(folder / "first", payload=PAYLOAD)
+
+
+def facts(record: Record) -> tuple[bool | None, str | None, bool | None, str | None]:
+    """Return the verdict, the outcome, and what the record says about the transport."""
+    return record.oracle_passed, record.oracle.outcome, record.transport_ok, record.transport.fault

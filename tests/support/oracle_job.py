@@ -75,6 +75,11 @@ def find_processes(mark: str) -> list[int]:
     return [int(entry.name) for entry in entries if mark in _command_line(entry)]
 
 
+def command_lines(mark: str) -> list[str]:
+    """Return the command lines that carry a mark."""
+    return [(Path("/proc") / str(pid) / "cmdline").read_text() for pid in find_processes(mark)]
+
+
 def wait_until(holds: Callable[[], bool]) -> None:
     """Wait until something holds; fail if it does not within ten seconds."""
     deadline = time.monotonic() + 10

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_gate.evidence.record import Record
-from tests.support.lane_job import LaneJob, make_lane_job, pinned_lane_job
-from tests.support.oracle_job import find_processes, wait_until
+from tests.support.lane_job import LaneJob, facts, make_lane_job, pinned_lane_job
+from tests.support.oracle_job import command_lines, wait_until
 
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
 
@@ -24,11 +23,6 @@ def job(tmp_path: Path) -> LaneJob:
     (job.job.folder / "tree").mkdir()
     (job.job.folder / "tree" / "test.sh").write_text("# the middle of the tree\nexit 3\n")
     return job
-
-
-def facts(record: Record) -> tuple[bool | None, str | None, bool | None, str | None]:
-    """Return the verdict, the outcome, and what the record says about the transport."""
-    return record.oracle_passed, record.oracle.outcome, record.transport_ok, record.transport.fault
 
 
 def test_a_pass_on_a_lane_is_a_pass_and_says_nothing_about_the_transport(job: LaneJob) -> None:
@@ -189,11 +183,6 @@ def test_the_end_of_the_near_side_ends_the_lane(job: LaneJob, number: signal.Sig
     job.assert_nothing_is_left()
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert facts(job.job.record()) == (False, "crashed", None, None)
-
-
-def command_lines(mark: str) -> list[str]:
-    """Return the command lines that carry a mark."""
-    return [Path(f"/proc/{pid}/cmdline").read_text() for pid in find_processes(mark)]
 
 
 @pytest.fixture

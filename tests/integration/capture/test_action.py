@@ -13,6 +13,7 @@ import yaml
 
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.evidence.record import Transport, encode_record
+from freeze_gate.version import VERSION
 from tests.builders.record import COMMIT
 from tests.builders.zip import zip_folder
 from tests.support.exact_server import ExactServer, answer, sized
@@ -91,6 +92,24 @@ def test_the_oracle_step_ends_as_the_oracle_ends(steps: StepRunner, oracle: str,
     assert steps.run("Sample", SAMPLER='echo sampled | freeze-gate pin --id "$FREEZE_GATE_ID" -; exit 1') == 1
     assert steps.run("Oracle", ORACLE=oracle) == code
     assert record_in(steps.bundle).oracle_passed is (code == 0)
+
+
+@pytest.mark.parametrize(("oracle", "code"), [("test -s tested && test -s $FREEZE_GATE_FIXTURE", 0), ("exit 3", 3)])
+def test_the_oracle_runs_on_the_lane_that_is_named(steps: StepRunner, oracle: str, code: int) -> None:
+    """In the folder that is sent there; the step ends as the oracle ended."""
+    (steps.bundle.parent / "tested").write_text("a patch")
+    lane = f"{shlex.quote(sys.executable)} -m freeze_gate lane"
+    assert steps.run("Sample", SAMPLER='echo sampled | freeze-gate pin --id "$FREEZE_GATE_ID" -') == 0
+    assert steps.run("Oracle", ORACLE=oracle, LANE=lane, SEND=".") == code
+    assert record_in(steps.bundle).oracle.lane == f"{sys.executable} {VERSION}"
+
+
+def test_a_lane_that_is_down_explains_the_failure(steps: StepRunner) -> None:
+    """The step is red, and the evidence is uploaded."""
+    assert steps.run("Sample", SAMPLER='echo sampled | freeze-gate pin --id "$FREEZE_GATE_ID" -') == 0
+    assert steps.run("Oracle", ORACLE="true", LANE="sh -c 'exit 255'", SEND=".") == 3
+    assert record_in(steps.bundle).transport.fault == "connection"
+    assert steps.look() == {"failure-explained": "true", "upload": "true"}
 
 
 @pytest.mark.parametrize(

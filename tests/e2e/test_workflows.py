@@ -142,6 +142,25 @@ def test_two_jobs_on_a_sampler_that_drifts(checkout: Path, shop: Act, github: St
     assert ticket.title == "Refresh fixture: sorted-patch"
 
 
+def test_two_jobs_whose_lane_is_down_at_first(
+    checkout: Path, shop: Act, github: Standin, repository: Repository
+) -> None:
+    """The first job never reached its lane, the rerun did and passed: a flake, red, and the label."""
+    run = repository.add_run(4242, head_sha=HEAD)
+    with Sampler("sorted") as sampler:
+        workflow = _workflow(checkout, "two-jobs", sampler)
+        oracle = "          oracle: python -m pytest tests/properties\n"
+        before, between, after = workflow.read_text().split(oracle)
+        down, up = (f"{oracle}          lane: {words}\n          send: .\n" for words in ("false", "freeze-gate lane"))
+        workflow.write_text(f"{before}{down}{between}{up}{after}")
+        ran = shop.run(workflow, Trigger("pull_request", _pull_request(repository)), github, run)
+    assert ran.results == {"first": "failure", "rerun": "success", "gate": "failure"}, ran.log
+    assert _gate(ran)["reason"] == "transport-fault"
+    assert "failure_class=harness_flake\nfreeze_allowed=true\n" in ran.summaries["gate"]
+    (pull,) = repository.pulls.values()
+    assert pull.issue.labels == ["freeze-request"]
+
+
 def test_two_jobs_on_a_patch_that_works(checkout: Path, shop: Act, github: Standin, repository: Repository) -> None:
     """The first job is green: no rerun, no gate's step, a green check."""
     run = repository.add_run(4242, head_sha=HEAD)

@@ -1,5 +1,7 @@
 """What is measured, row by row. Each function measures Freeze Gate and its reference in turns."""
 
+import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,6 +9,7 @@ from typing import NamedTuple
 from tests.bench import container, evidence
 from tests.bench.measure import Command, Figures, in_turns, spend
 from tests.bench.place import Installation, github
+from tests.support.sshd import SSHD, run_sshd
 
 TIMES = 25
 CLASSES = ("property_miss", "unclassified", "fixture_drift", "harness_flake")
@@ -139,6 +142,26 @@ def calls(place: Installation) -> Iterator[Row]:
         )
 
 
+def lane(place: Installation, megabytes: int = 50, times: int = 5) -> Iterator[Row]:
+    """Measure an oracle on a lane behind sshd on the loopback, beside copying the pin there and an oracle here."""
+    what = f"an oracle on a lane, {megabytes} MB pin"
+    if not SSHD or os.geteuid() != 0:
+        yield Row(what, "", "needs openssh-server, and root to start it")
+        return
+    bundle, sample = place.folder / "lane-bundle", place.folder / "lane-sample"
+    sample.write_bytes(os.urandom(megabytes * 1_000_000))
+    tool = [str(place.python), "-I", "-m", "freeze_gate"]
+    spend(Command([*tool, "pin", "--id", "large", "--bundle", bundle, sample]))
+    oracle = [*tool, "oracle", "--id", "large", "--bundle", str(bundle)]
+    with run_sshd(place.folder / "sshd", ["sh", "-c", 'eval "$SSH_ORIGINAL_COMMAND"']) as server:
+        ssh = server.client[:-2]
+        copy = f"{shlex.join([*ssh, f'cat >{place.folder}/received'])} <{sample} && {shlex.join(oracle)} -- true"
+        on_lane = Command([*oracle, "--lane", shlex.join([*ssh, shlex.join([*tool, "lane"])]), "--", "true"])
+        ours, reference = in_turns(times, on_lane, Command(["/bin/sh", "-c", copy]))
+    words = "freeze-gate oracle --lane 'ssh …' / ssh … 'cat >file' <pin && freeze-gate oracle"
+    yield from _against(what, ours, reference, "", words)
+
+
 def image(place: Installation) -> Iterator[Row]:
     """Measure the image: what it adds to its base, and what a container takes to come to the four lines."""
     yield Row("the image's tree over its base", f"{place.added / 1e6:.1f} MB", "", None, "12 MB", "as the Dockerfile")
@@ -167,5 +190,6 @@ SECTIONS = {
     "pairs": many_pairs,
     "shards": shards,
     "calls": calls,
+    "lane": lane,
     "image": image,
 }

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.conftest import PYTHON, Docker
 from tests.e2e.workflow import SEALABLE
 from tests.support.lane_job import LaneJob, facts, pinned_lane_job
-from tests.support.oracle_job import wait_until
+from tests.support.waiting import wait_until
 
 RUNNING = "import pathlib; print([p.name for p in pathlib.Path('/tmp').glob('freeze-gate-lane-*')])"
 

@@ -4,7 +4,6 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,14 +77,6 @@ def find_processes(mark: str) -> list[int]:
 def command_lines(mark: str) -> list[str]:
     """Return the command lines that carry a mark."""
     return [(Path("/proc") / str(pid) / "cmdline").read_text() for pid in find_processes(mark)]
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; fail if it does not within ten seconds."""
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def wait_until_gone(mark: str) -> bool:

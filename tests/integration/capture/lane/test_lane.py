@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.lane_job import LaneJob, facts, make_lane_job, pinned_lane_job
-from tests.support.oracle_job import command_lines, wait_until
+from tests.support.oracle_job import command_lines
+from tests.support.waiting import wait_until
 
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.lane_job import LaneJob, facts, pinned_lane_job
-from tests.support.oracle_job import command_lines, find_processes, wait_until
+from tests.support.oracle_job import command_lines, find_processes
 from tests.support.sshd import SSHD, Sshd, run_sshd
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not SSHD or os.geteuid() != 0, reason="needs openssh-server, and root to start it")
 

@@ -39,7 +39,7 @@ class ArtifactService:
         """Make the `ACTIONS_RUNTIME_TOKEN` of a job of that attempt, the newest one unless it is given."""
         backend = str(uuid.uuid5(uuid.NAMESPACE_URL, str(run.id)))
         job = UploadingJob(run, attempt or len(run.attempts), backend, str(uuid.uuid4()))
-        scopes = f"Actions.GenericRead:0 Actions.ArtifactService:{job.run_backend_id}:{job.job_backend_id}"
+        scopes = f"Actions.GenericRead:0 Actions.Results:{job.run_backend_id}:{job.job_backend_id}"
         token = f"{_part({'alg': 'none', 'typ': 'JWT'})}.{_part({'scp': scopes})}.signature"
         self._jobs[token] = job
         return token

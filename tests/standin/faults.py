@@ -21,6 +21,10 @@ class Fault:
     - `status`: an error of that `status`, with `headers` and `payload`; nothing takes place
     - `slow`: `seconds` pass, then all is well
     - `drip`: the body arrives one byte at a time, `seconds` apart
+    - `drip-head`: the same from the status line on
+    - `drip-chunk`: the same of the line before the first chunk, which does not end
+    - `continue`: interim responses (100 Continue) arrive, `seconds` apart, and no other
+    - `no-http`: what arrives is the greeting of another protocol
     - `meet`: waits until `parties` requests have come this far, then all of them go on
     - `act`: `act()` is called, as if somebody else had been a moment faster; then all is well
     """

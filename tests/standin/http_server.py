@@ -2,12 +2,14 @@
 
 import contextlib
 import gzip
+import itertools
 import json
+import re
 import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -271,11 +273,34 @@ class _Handler(BaseHTTPRequestHandler):
     def drip(self, head: bytes, body: bytes, fault: Fault) -> None:
         """Send one byte at a time."""
         self.wfile.write(head)
-        for index in range(len(body)):
-            if self.server.listener.stopping.is_set():
+        self._trickle((body[index : index + 1] for index in range(len(body))), fault)
+
+    def drip_head(self, head: bytes, body: bytes, fault: Fault) -> None:
+        """Send one byte at a time, from the first one on."""
+        self.drip(b"", head + body, fault)
+
+    def drip_chunk(self, head: bytes, _body: bytes, fault: Fault) -> None:
+        """Begin a chunk whose first line does not end."""
+        chunked = re.sub(rb"Content-Length: \d+", b"Transfer-Encoding: chunked", head)
+        self.wfile.write(chunked + b"1;")
+        self._trickle(itertools.repeat(b"x"), fault)
+
+    def go_on(self, _head: bytes, _body: bytes, fault: Fault) -> None:
+        """Say that the request may go on, and never more."""
+        self._trickle(itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n"), fault)
+
+    def greet(self, _head: bytes, _body: bytes, _fault: Fault) -> None:
+        """Speak another protocol."""
+        self.wfile.write(b"SSH-2.0-OpenSSH_9.9\r\n")
+        self.close_connection = True
+
+    def _trickle(self, pieces: Iterable[bytes], fault: Fault) -> None:
+        """Send pieces, some time apart, until the client or the listener has enough."""
+        self.close_connection = True
+        for piece in pieces:
+            if self.server.listener.stopping.wait(fault.seconds):
                 return
-            time.sleep(fault.seconds)
-            self.wfile.write(body[index : index + 1])
+            self.wfile.write(piece)
 
 
 _BEFORE: Final[dict[str, Callable[[_Handler, Fault], Reply | None]]] = {
@@ -290,4 +315,8 @@ _INSTEAD: Final[dict[str, Callable[[_Handler, bytes, bytes, Fault], None]]] = {
     "cut": _Handler.cut,
     "lost": _Handler.lose,
     "drip": _Handler.drip,
+    "drip-head": _Handler.drip_head,
+    "drip-chunk": _Handler.drip_chunk,
+    "continue": _Handler.go_on,
+    "no-http": _Handler.greet,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from freeze_gate.action.runner import OUTPUTS, Runner
-from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError
+from freeze_gate.errors import FreezeGateError, NoVerdictError, UsageError, describe_shortage
 
 
 def finish_without_verdict(runner: Runner, error: FreezeGateError, stderr: TextIO) -> int:
@@ -16,9 +16,8 @@ def finish_without_verdict(runner: Runner, error: FreezeGateError, stderr: TextI
         runner.annotate("warning", f"after the verdict: {error}")
         return runner.final_exit_code
     try:
-        runner.write_verdict_summary(
-            _no_verdict_summary(str(error), is_bad_input=isinstance(error, UsageError)), error.exit_code
-        )
+        is_bad_input = error.exit_code == UsageError.exit_code
+        runner.write_verdict_summary(_no_verdict_summary(str(error), is_bad_input=is_bad_input), error.exit_code)
         runner.set_outputs(OUTPUTS)
     except NoVerdictError as write_error:
         print(f"freeze-gate gate: unclassified: {write_error}", file=stderr)
@@ -52,7 +51,10 @@ def termination_handler(runner: Runner, folder: Path) -> Callable[[int, object],
 
 
 def describe_internal_error(error: Exception) -> str:
-    """Return the type and the place of a bug. Its message is left out: it may quote anything."""
+    """Return the resource that was short, or the type and the place of a bug. Its message may quote anything."""
+    shortage = describe_shortage(error)
+    if shortage:
+        return shortage
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Final
 
-from freeze_gate.errors import NoVerdictError
+from freeze_gate.errors import NoVerdictError, describe_shortage
 from freeze_gate.evidence.abbreviation import count
 from freeze_gate.evidence.archive import RecordBudget
 from freeze_gate.evidence.bundle import SourceRecords, read_source
@@ -76,7 +76,7 @@ class ArtifactCache:
                 download = self._downloader.download(artifact, file)
         except OSError as error:
             raise NoVerdictError(
-                f"an artifact cannot be stored ({error.strerror}): free some disk space and run again"
+                f"an artifact cannot be stored: {describe_shortage(error) or error.strerror}"
             ) from None
         source = Source(artifact.name, artifact, download.sha256, artifact.run_id, fault=download.fault)
         if download.fault:

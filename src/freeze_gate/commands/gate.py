@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from freeze_gate.action.fail_closed import describe_internal_error, finish_without_verdict, termination_handler
 from freeze_gate.action.runner import OUTPUTS, TERMINATION_SIGNALS, Runner, termination_deferred
 from freeze_gate.commands import CommandContext
-from freeze_gate.errors import FreezeGateError, NoVerdictError
+from freeze_gate.errors import FreezeGateError, NoVerdictError, describe_shortage
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -60,7 +60,7 @@ def _new_folder() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix="freeze-gate-"))
     except OSError as error:
-        raise NoVerdictError(f"no temporary folder can be made ({error.strerror}): free some disk space") from None
+        raise NoVerdictError(f"no temporary folder can be made: {describe_shortage(error) or error.strerror}") from None
 
 
 def _run_gate(runner: Runner, folder: Path, context: CommandContext) -> int:

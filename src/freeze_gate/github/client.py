@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 import requests
 import urllib3
 
-from freeze_gate.errors import UNREADABLE_CA_BUNDLE, UsageError
+from freeze_gate.errors import UNREADABLE_CA_BUNDLE, UsageError, describe_shortage
 from freeze_gate.github.errors import (
     AlreadyExists,
     ApiError,
@@ -25,15 +25,15 @@ from freeze_gate.github.errors import (
     UnexpectedResponse,
     error_from_response,
 )
-from freeze_gate.github.session import TIMEOUT, Session, Token, describe_connection_error
+from freeze_gate.github.session import TIMEOUT, Session, Token, error_from_exception
 from freeze_gate.github.wait_budget import SYSTEM_CLOCK, Clock, WaitBudget
 from freeze_gate.validation.readers import InvalidValue, Reader, T
 
-MAX_RESPONSE_BYTES: Final = 32 << 20
-"""A page of a hundred issues with the longest bodies, every character of four bytes, is 26 MB."""
+MAX_RESPONSE_BYTES: Final = 8 << 20
+"""A page of a hundred issues with the longest bodies is 7 MB. Parsed, it may take 30 times as much memory."""
 
 RESPONSE_TIMEOUT: Final = 60
-"""Seconds that one response may take to arrive, even if its bytes keep coming."""
+"""Seconds from a request to the end of its response, even if its bytes keep coming."""
 
 MAX_ATTEMPTS: Final = 5
 PAGE_SIZE: Final = 100
@@ -92,7 +92,7 @@ class GitHubClient:
         self._counter_lock = threading.Lock()
         self._mutation_lock = threading.Lock()
         self._last_mutation = float("-inf")
-        self._session = Session(token)
+        self._session = Session(token, RESPONSE_TIMEOUT, clock.monotonic)
         self._session.headers.update({"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"})
 
     def __enter__(self) -> Self:
@@ -198,8 +198,10 @@ class GitHubClient:
             ) as response:
                 body = self._read_body(response, request.operation)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise ConnectionFailed(f"{describe_connection_error(error)} {_while(request.operation)}") from None
-        except OSError:  # `requests` does not wrap this one
+            raise error_from_exception(error, request.operation) from None
+        except OSError as error:  # `requests` does not wrap this one
+            if describe_shortage(error):
+                raise error_from_exception(error, request.operation) from None
             raise UsageError(UNREADABLE_CA_BUNDLE) from None
         status, headers = response.status_code, response.headers
         self._update_rate_limit(headers)
@@ -211,15 +213,12 @@ class GitHubClient:
         return Response(status, payload, headers.get("location", ""), response.links.get("next", {}).get("url", ""))
 
     def _read_body(self, response: requests.Response, operation: Operation) -> bytes:
-        """Read a body of limited size within a limited time."""
-        deadline = self.clock.monotonic() + RESPONSE_TIMEOUT
+        """Read a body of limited size."""
         body = bytearray()
         while chunk := response.raw.read1(1 << 16, decode_content=True):
             body += chunk
             if len(body) > MAX_RESPONSE_BYTES:
                 raise UnexpectedResponse(f"GitHub's response is too long {_while(operation)}")
-            if self.clock.monotonic() > deadline:
-                raise requests.ReadTimeout
         return bytes(body)
 
     def _update_rate_limit(self, headers: Mapping[str, str]) -> None:

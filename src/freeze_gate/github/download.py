@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 
-from freeze_gate.errors import NoVerdictError
+from freeze_gate.errors import NoVerdictError, describe_shortage
 from freeze_gate.evidence.digest import CHUNK, Sha256
 from freeze_gate.evidence.models import Artifact, CheckFailure
 from freeze_gate.github.client import MAX_ATTEMPTS, GitHubClient
-from freeze_gate.github.errors import ConnectionFailed, Gone, NotFound, Operation, RequestRefused, ServerError
-from freeze_gate.github.session import TIMEOUT, Session, describe_connection_error
+from freeze_gate.github.errors import ConnectionFailed, Gone, NotFound, Operation, RequestRefused
+from freeze_gate.github.session import TIMEOUT, Session, error_from_exception
 
 DOWNLOAD_TIMEOUT: Final = 900
-"""Seconds that one download may take: the largest artifact allowed, at 2.3 MB a second."""
+"""Seconds from the request of one download to its end: the largest artifact allowed, at 2.3 MB a second."""
 
 _HOST: Final = re.compile(r"[a-z0-9._:-]{1,253}")  # messages show it
 _DOWNLOAD: Final = Operation("downloading the artifact", "actions: read")
@@ -42,7 +42,7 @@ class ArtifactDownloader:
     def __init__(self, client: GitHubClient, max_bytes: int) -> None:
         self._client = client
         self._max_bytes = max_bytes
-        self._session = Session(None)
+        self._session = Session(None, DOWNLOAD_TIMEOUT, client.clock.monotonic)
         self._session.headers["Accept-Encoding"] = "identity"
 
     def __enter__(self) -> Self:
@@ -108,28 +108,27 @@ class ArtifactDownloader:
                 file.write(chunk)
             except OSError as error:
                 raise NoVerdictError(
-                    f"The artifact cannot be stored ({error.strerror}): free some disk space, then run this again"
+                    f"The artifact cannot be stored: {describe_shortage(error) or error.strerror}"
                 ) from None
         return DownloadResult(Sha256(digest.hexdigest()), size)
 
     def _chunks(self, link: str) -> Iterator[bytes]:
         """Yield the body as it is sent. Raises `ApiError`, which names the host alone: the link's query is a secret."""
         storage = f"the artifact's storage at {urlsplit(link).hostname}"
-        doing = f"while {_DOWNLOAD.description}"
-        deadline = self._client.clock.monotonic() + DOWNLOAD_TIMEOUT
         try:
             with self._session.get(link, timeout=TIMEOUT, allow_redirects=False, stream=True) as response:
                 if response.status_code != HTTPStatus.OK:
-                    raise ConnectionFailed(f"HTTP {response.status_code} came from {storage} {doing}")
+                    raise ConnectionFailed(
+                        f"HTTP {response.status_code} came from {storage} while {_DOWNLOAD.description}"
+                    )
                 while chunk := response.raw.read1(CHUNK, decode_content=False):
                     yield chunk
-                    if self._client.clock.monotonic() > deadline:
-                        raise ServerError(f"The artifact did not arrive within {DOWNLOAD_TIMEOUT} seconds")
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            message = f"{describe_connection_error(error, storage)} {doing}"
-            if isinstance(error, requests.RequestException):  # `requests` itself raises only before the body
-                message += f". {_OTHER_HOST_HINT}"
-            raise ConnectionFailed(message) from None
+            failure = error_from_exception(error, _DOWNLOAD, storage)
+            # `requests` itself raises only before the body
+            if isinstance(failure, ConnectionFailed) and isinstance(error, requests.RequestException):
+                raise ConnectionFailed(f"{failure}. {_OTHER_HOST_HINT}") from None
+            raise failure from None
 
     def _too_large(self, artifact: Artifact, size: int) -> CheckFailure:
         allowed = f"`max-artifact-mb` allows {self._max_bytes >> 20} MiB"

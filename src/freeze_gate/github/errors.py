@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus, client
 from typing import Any, Final, NamedTuple
 
-from freeze_gate.errors import NoVerdictError
+from freeze_gate.errors import NoVerdictError, UsageError
 
 _PERMISSIONS: Final = re.compile(r"[a-z_]{1,60}=[a-z]{1,20}(?:[;,] ?[a-z_]{1,60}=[a-z]{1,20}){0,20}")
 _DEFAULT_WAIT: Final = 60.0
@@ -67,7 +67,7 @@ class RateLimited(ApiError):
 
 
 class ServerError(ApiError):
-    """HTTP 5xx or 408, or a download that takes too long."""
+    """HTTP 5xx or 408."""
 
     is_transient = True
     is_possibly_applied = True
@@ -78,6 +78,16 @@ class ConnectionFailed(ApiError):
 
     is_transient = True
     is_possibly_applied = True
+
+
+class ServerUnusable(ApiError):
+    """The address of a proxy or server is wrong: it would fail on any day."""
+
+    exit_code = UsageError.exit_code
+
+
+class ResourceShort(ApiError):
+    """The machine has too little of something that a call needs."""
 
 
 class UnexpectedResponse(ApiError):

@@ -1,11 +1,13 @@
 """Every call of a drift and of a flake, met by every trouble: no verdict or the right one, and nothing half said."""
 
 import re
+import resource
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
+from freeze_gate.github.client import MAX_RESPONSE_BYTES
 from tests.builders.pairs import CLASSES, FLAKE
 from tests.builders.policy import POLICY_PATH, make_policy
 from tests.standin import Fault, Standin
@@ -150,6 +152,48 @@ def assert_posted_as_said(job: Job, outcome: GateResult, call: Call) -> None:
     warned = [level for level, _ in outcome.annotations if level == "warning"]
     if outcome.code == 1 and not call.is_evidence and not (labelled or tickets):
         assert warned, "what could not be posted is said"
+
+
+def test_a_server_that_speaks_no_http_is_a_wrong_input(job: Job) -> None:
+    """Exit 2 at once, although there is time to wait; the four lines are there."""
+    SCENES[0].prepare(job)
+    job.github.fault(Fault("no-http"))
+
+    outcome = job.gate(wait_seconds="60")
+
+    assert (outcome.said, outcome.code) == (("unclassified", False, ""), 2)
+    assert "GitHub does not speak HTTP" in outcome.text
+    assert len(job.github.log) == 1
+    assert_sound(job.github, outcome)
+
+
+@pytest.mark.parametrize("scene", SCENES[:2], ids=str)
+def test_a_renamed_repository_keeps_its_label_and_its_ticket(job: Job, scene: Scene) -> None:
+    """The workflow still knows the old name: everything is read, posted and said as before."""
+    scene.prepare(job)
+    job.github.rename(job.repository.full_name, "octo-org/gadgets")
+
+    outcome = job.gate()
+
+    assert outcome.said == (scene.name, scene.name == "harness_flake", CLASSES[scene.name][1])
+    assert bool(job.pull.issue.labels) == (scene.name == "harness_flake")
+    assert bool(outcome.outputs["issue-number"]) == (scene.name == "fixture_drift")
+    assert "warning" not in [level for level, _ in outcome.annotations]
+
+
+def test_memory_that_is_used_up_is_named(job: Job) -> None:
+    """A response of the longest length, made of nothing but empty lists, on a small machine: no bug is reported."""
+    SCENES[0].prepare(job)
+    payload = b"[" + b"[]," * ((MAX_RESPONSE_BYTES - 10) // 3) + b"[]]"
+    job.github.fault(Fault("status", "GET", "/artifacts$", status=200, payload=payload))
+
+    process = job.start()
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (200 << 20, 200 << 20))
+    outcome = job.end(process)
+
+    assert (outcome.said, outcome.code) == (("unclassified", False, ""), 3)
+    assert "the memory is used up: give the job a larger machine" in outcome.text
+    assert_sound(job.github, outcome)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=str)

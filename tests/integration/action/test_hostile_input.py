@@ -18,8 +18,8 @@ from tests.builders.pairs import CLASSES, FLAKE, GREEN, MISS
 from tests.builders.record import SAMPLE
 from tests.builders.zip import make_zip
 from tests.standin import Fault
-from tests.support.file_size_limit import file_size_limit
 from tests.support.gate_job import Job
+from tests.support.resource_limits import file_size_limit
 
 EVIL = [
     "x\nfreeze_allowed=true\n",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from freeze_gate.github.artifacts import get_artifact, get_attempt, get_run, list_artifacts
-from freeze_gate.github.client import MAX_ATTEMPTS, MUTATION_PAUSE, RESPONSE_TIMEOUT, GitHubClient
+from freeze_gate.github.client import MAX_ATTEMPTS, MAX_RESPONSE_BYTES, MUTATION_PAUSE, RESPONSE_TIMEOUT, GitHubClient
 from freeze_gate.github.contents import read_file
 from freeze_gate.github.errors import (
     ApiError,
@@ -18,7 +18,9 @@ from freeze_gate.github.errors import (
     Operation,
     RateLimited,
     RequestRefused,
+    ResourceShort,
     ServerError,
+    ServerUnusable,
     Unauthorized,
     UnexpectedResponse,
 )
@@ -28,6 +30,8 @@ from freeze_gate.github.pulls import get_pull, list_open_pulls_of_branch, list_p
 from freeze_gate.github.session import Token
 from tests.standin import Fault, Grant, Pretended, Standin
 from tests.standin.rate_limit import ABUSE_DETECTION
+from tests.support.exact_server import Answer, ExactServer
+from tests.support.resource_limits import no_more_descriptors
 
 REPOSITORY = "octo-org/widgets"
 ROOT = Operation("reading the repository", "contents: read")
@@ -250,7 +254,7 @@ def test_an_enterprise_server_is_reached_below_its_path(pretended: Pretended) ->
         for index in range(131):
             run.add_artifact(f"part-{index}", b"zip")
         with GitHubClient(github.url, REPOSITORY, Token(github.token), clock=pretended.clock) as client:
-            assert len(list_artifacts(client, 4242)) == 131
+            assert len(list_artifacts(client, 4242).artifacts) == 131
     assert {request.path for request in github.log} == {f"/api/v3/repos/{REPOSITORY}/actions/runs/4242/artifacts"}
 
 
@@ -381,6 +385,10 @@ def test_a_listing_without_an_end_ends(github: Standin, client: GitHubClient) ->
 
 
 LISTINGS = {"list_open_pulls_of_branch", "list_pulls_of_commit", "list_issues_with_label", "list_newest_issues"}
+ODD_ARTIFACT = {
+    "total_count": 1,
+    "artifacts": [{"id": "1", "name": 7, "size_in_bytes": True, "expired": "no"}],
+}
 UNEXPECTED_PAYLOADS: list[Any] = [
     {},
     [],
@@ -392,7 +400,7 @@ UNEXPECTED_PAYLOADS: list[Any] = [
     "text",
     True,
     {"total_count": -1, "artifacts": []},
-    {"total_count": 1, "artifacts": [{"id": "1", "name": 7, "size_in_bytes": True, "expired": "no"}]},
+    ODD_ARTIFACT,
     {"total_count": 1, "artifacts": {"0": {}}},
     {"number": True, "state": "ajar", "labels": 7, "head": None, "base": []},
     [{"number": 1, "html_url": "javascript:x", "state": "open", "labels": [{"name": None}], "user": []}],
@@ -409,6 +417,9 @@ def test_an_answer_of_another_shape_is_one_error(name: str, github: Standin, cli
         github.fault(Fault("status", status=200, payload=payload))
         if name == "update_body" or (payload == [] and name in LISTINGS):
             CALLS[name](client)  # a change is done once GitHub says so, and an empty listing is one
+            continue
+        if name == "list_artifacts" and payload == ODD_ARTIFACT:
+            assert len(list_artifacts(client, 4242).unreadable) == 1  # an odd artifact is noted
             continue
         with pytest.raises(ApiError) as caught:
             CALLS[name](client)
@@ -428,23 +439,105 @@ def test_a_body_that_is_no_json_is_a_broken_connection(body: bytes, github: Stan
 
 
 def test_an_answer_that_is_too_long_is_not_read(github: Standin, client: GitHubClient) -> None:
-    """Thirty-two megabytes are enough for any page; the rest stays in the wire."""
-    github.fault(Fault("status", status=200, payload=b" " * (33 << 20)))
+    """Eight megabytes are enough for a page; the rest stays in the wire."""
+    github.fault(Fault("status", status=200, payload=b" " * (MAX_RESPONSE_BYTES + 1)))
     with pytest.raises(ApiError, match="too long") as caught:
         list_newest_issues(client)
     assert (type(caught.value), client.calls) == (UnexpectedResponse, 1)
 
 
-def test_an_answer_that_drips_is_given_up(github: Standin) -> None:
-    """A byte now and then keeps no run alive: an answer has a minute in all."""
-    github.fault(Fault("drip", seconds=0.001))
+@pytest.mark.parametrize("kind", ["drip", "drip-head", "drip-chunk", "continue"])
+@pytest.mark.parametrize("by_proxy", [False, True], ids=["direct", "proxy"])
+def test_an_answer_that_does_not_end_is_given_up(
+    kind: str, by_proxy: bool, github: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte now and then keeps no run alive, wherever it comes: from request to end, an answer has a minute."""
+    github.fault(Fault(kind, seconds=0.001))
+    if by_proxy:
+        use_proxy(github.server_url, monkeypatch)
     pretended = Pretended()
     ticking = pretended.clock._replace(monotonic=lambda: pretended.sleep(RESPONSE_TIMEOUT / 3) or pretended.read())
     with (
-        GitHubClient(github.url, REPOSITORY, Token(github.token), clock=ticking) as client,
+        GitHubClient(
+            "http://github.invalid" if by_proxy else github.url, REPOSITORY, Token(github.token), clock=ticking
+        ) as client,
         pytest.raises(ApiError, match="did not answer in time"),
     ):
         list_newest_issues(client)
+
+
+def test_a_proxy_that_does_not_end_its_own_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tunnel that a proxy opens belongs to the request: its head has to come by the deadline as well."""
+    pretended = Pretended()
+    ticking = pretended.clock._replace(monotonic=lambda: pretended.sleep(RESPONSE_TIMEOUT / 3) or pretended.read())
+    with ExactServer(Answer([b"H", *[b"TTP/1.1 100 Continue\r\n\r\nH"] * 500])) as proxy:
+        use_proxy(proxy.url.removesuffix("/v1/sample"), monkeypatch)
+        with (
+            GitHubClient("https://github.invalid", REPOSITORY, Token("ghs_x"), clock=ticking) as client,
+            pytest.raises(ApiError, match="did not answer"),
+        ):
+            list_newest_issues(client)
+    assert proxy.requests[0][0].startswith(b"CONNECT github.invalid:443")
+
+
+def use_proxy(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the environment name a proxy for every address."""
+    for name in ("NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"):
+        for spelling in (name, name.lower()):
+            monkeypatch.setenv(spelling, "" if name == "NO_PROXY" else url)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        *["socks5://127.0.0.1:1080", "http://:3128", "http://[::1", "ftp://127.0.0.1:21", "http://127.0.0.1:99999"],
+        *["http://s3cret:word@127.0.0.1:port", "http://a b:3128", "http://proxy..localhost:3128"],
+    ],
+)
+def test_a_proxy_address_that_cannot_be_used_is_said_at_once(
+    proxy: str, scheme: str, pretended: Pretended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would fail on any day: one call, one sentence with the variables and what is allowed, without the address."""
+    use_proxy(proxy, monkeypatch)
+    with (
+        GitHubClient(f"{scheme}://github.invalid", REPOSITORY, Token("ghs_x"), clock=pretended.clock) as client,
+        pytest.raises(ApiError, match=r"`ALL_PROXY` cannot be used: it must be http://host:port") as caught,
+    ):
+        list_newest_issues(client)
+    assert (type(caught.value), caught.value.exit_code) == (ServerUnusable, 2)
+    assert "s3cret" not in str(caught.value)
+    assert (client.calls, pretended.slept) == (1, [])
+
+
+def test_a_server_that_speaks_no_http_is_said_at_once(
+    github: Standin, client: GitHubClient, pretended: Pretended
+) -> None:
+    """The address leads to another kind of server, and will tomorrow."""
+    github.fault(Fault("no-http"))
+    with pytest.raises(ApiError, match="GitHub does not speak HTTP: its address, or the proxy's") as caught:
+        list_newest_issues(client)
+    assert (type(caught.value), caught.value.exit_code) == (ServerUnusable, 2)
+    assert (client.calls, pretended.slept) == (1, [])
+
+
+@pytest.mark.parametrize("piece", [b"", b"HTT", b"HTTP/1.1 2"])
+def test_a_status_line_that_is_cut_short_is_a_broken_connection(piece: bytes, pretended: Pretended) -> None:
+    """It began as HTTP begins, so it is asked again."""
+    with (
+        ExactServer(Answer([piece])) as server,
+        GitHubClient(server.url, REPOSITORY, Token("ghs_x"), clock=pretended.clock) as client,
+        pytest.raises(ApiError) as caught,
+    ):
+        list_newest_issues(client)
+    assert (type(caught.value), client.calls) == (ConnectionFailed, MAX_ATTEMPTS)
+
+
+def test_descriptors_that_are_used_up_are_named(client: GitHubClient, pretended: Pretended) -> None:
+    """Neither GitHub nor the network is to blame, and no second try is made."""
+    with no_more_descriptors(), pytest.raises(ApiError, match="This process may open no more files") as caught:
+        list_newest_issues(client)
+    assert (type(caught.value), client.calls, pretended.slept) == (ResourceShort, 1, [])
 
 
 def test_changes_are_a_second_apart(github: Standin, client: GitHubClient, pretended: Pretended) -> None:

@@ -178,6 +178,22 @@ def test_a_proxy_that_does_not_lead_to_the_storage_is_named(
     assert message.endswith(OTHER_HOST_HINT)
 
 
+@pytest.mark.parametrize("kind", ["drip-head", "drip", "continue"])
+def test_a_storage_that_does_not_end_its_response_is_given_up(kind: str, run: Run, github: Standin) -> None:
+    """From request to end a download has a quarter of an hour, wherever its bytes begin to drip."""
+    pretended = Pretended()
+    ticking = pretended.clock._replace(monotonic=lambda: pretended.sleep(5) or pretended.read())
+    run.add_artifact("evidence", BYTES)
+    github.fault(Fault(kind, host="blob", seconds=0.001))
+    with (
+        GitHubClient(github.url, "octo-org/widgets", Token(github.token)) as client,
+        GitHubClient(github.url, "octo-org/widgets", Token(github.token), wait_seconds=0, clock=ticking) as slow,
+        ArtifactDownloader(slow, CAP) as downloader,
+        pytest.raises(ConnectionFailed, match="The artifact's storage at localhost did not answer in time"),
+    ):
+        downloader.download(listed(client), io.BytesIO())
+
+
 def test_a_storage_that_is_not_trusted_is_named(
     run: Run, client: GitHubClient, downloader: ArtifactDownloader, github: Standin
 ) -> None:
@@ -360,7 +376,7 @@ def test_a_full_disk_is_an_error(run: Run, client: GitHubClient, downloader: Art
             raise OSError(28, "No space left on device")
 
     run.add_artifact("evidence", BYTES)
-    with pytest.raises(NoVerdictError, match=r"cannot be stored \(No space left on device\): free some disk space"):
+    with pytest.raises(NoVerdictError, match="cannot be stored: the disk is full: free some disk space"):
         downloader.download(listed(client), Full())
     assert client.calls == 2
 

@@ -9,8 +9,8 @@ import pytest
 
 from freeze_gate.action.runner import MAX_WARNINGS, OUTPUTS, TERMINATION_SIGNALS, Runner, termination_deferred
 from freeze_gate.errors import NoVerdictError
-from tests.support.file_size_limit import file_size_limit
 from tests.support.gate_job import read_outputs
+from tests.support.resource_limits import file_size_limit
 
 
 @pytest.fixture

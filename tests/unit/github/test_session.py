@@ -1,10 +1,15 @@
 """What is said of a connection that broke."""
 
+import errno
+
 import pytest
 import requests
 import urllib3
 
-from freeze_gate.github.session import Token, describe_connection_error
+from freeze_gate.github.errors import ConnectionFailed, Operation, ResourceShort
+from freeze_gate.github.session import Token, error_from_exception
+
+OPERATION = Operation("adding the label", "issues: write")
 
 
 @pytest.mark.parametrize(
@@ -16,18 +21,35 @@ from freeze_gate.github.session import Token, describe_connection_error
         (requests.exceptions.ReadTimeout("x"), "GitHub did not answer in time"),
         (urllib3.exceptions.ProtocolError("x"), "The response of GitHub was cut short"),
         (requests.exceptions.ConnectionError("x"), "GitHub could not be reached, or closed the connection"),
-        (requests.exceptions.InvalidURL("x"), "The connection to GitHub broke"),
+        (requests.exceptions.RetryError("x"), "The connection to GitHub broke"),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_the_cause_is_said_without_the_error_s_own_text(error: Exception, words: str) -> None:
     """What the library says may hold the whole address; the place is named as the caller knows it."""
-    assert describe_connection_error(error).startswith(words)
-    assert (
-        describe_connection_error(error, "the storage")
-        .lower()
-        .startswith(words.replace("GitHub", "the storage").lower())
-    )
+    assert str(error_from_exception(error, OPERATION)).startswith(words)
+    failure = error_from_exception(error, OPERATION, "the storage")
+    assert type(failure) is ConnectionFailed
+    assert str(failure).lower().startswith(words.replace("GitHub", "the storage").lower())
+    assert str(failure).endswith("while adding the label")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.EMFILE, "This process may open no more files"),
+        (errno.ENFILE, "This machine may open no more files"),
+        (errno.ENOMEM, "The memory is used up"),
+    ],
+)
+def test_the_resource_that_is_short_is_named(number: int, words: str) -> None:
+    """However many libraries have wrapped the error of the system."""
+    error = requests.exceptions.ConnectionError("x")
+    error.__context__ = urllib3.exceptions.ProtocolError("x")
+    error.__context__.__cause__ = OSError(number, "x")
+    failure = error_from_exception(error, OPERATION)
+    assert type(failure) is ResourceShort
+    assert str(failure).startswith(words)
 
 
 SECRET = "ghs_0123456789"

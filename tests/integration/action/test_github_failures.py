@@ -192,7 +192,7 @@ def test_memory_that_is_used_up_is_named(job: Job) -> None:
     outcome = job.end(process)
 
     assert (outcome.said, outcome.code) == (("unclassified", False, ""), 3)
-    assert "the memory is used up: give the job a larger machine" in outcome.text
+    assert "memory is used up: give the job a larger machine" in outcome.text
     assert_sound(job.github, outcome)
 
 

@@ -66,3 +66,17 @@ def permanent_cause(error: BaseException, *, is_to_proxy: bool = False) -> Cause
         ):
             return Cause.NOT_HTTP if isinstance(cause, http.client.BadStatusLine) else Cause.LIMIT
     return None
+
+
+def cause_in_body(error: BaseException) -> Cause:
+    """Name the cause of an exception after the headers; TLS that breaks there broke on the way."""
+    from http.client import HTTPException, IncompleteRead
+
+    causes = list(exception_chain(error))
+    if any(isinstance(cause, FILE_ERRORS) for cause in causes):
+        return Cause.CALLER
+    if any(isinstance(cause, IncompleteRead) for cause in causes):
+        return Cause.TRUNCATED
+    if any(isinstance(cause, OSError) for cause in causes):
+        return Cause.CONNECTION
+    return Cause.TRUNCATED if any(isinstance(cause, HTTPException) for cause in causes) else Cause.UNKNOWN

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
-from freeze_gate.capture.transport.faults import Cause, exception_chain, fault_of, permanent_cause
+from freeze_gate.capture.transport.faults import Cause, cause_in_body, exception_chain, fault_of, permanent_cause
 from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.capture.transport.observer import Exchange, outcome_of_status
 from freeze_gate.capture.transport.recorder import Recorder
@@ -257,8 +257,6 @@ def _cause_before_response(library: Any, error: Exception, *, is_to_proxy: bool)
 def _cause_in_body(library: Any, error: Exception) -> Cause:
     if isinstance(error, library.TimeoutException):
         return Cause.TIMEOUT
-    if cause := permanent_cause(error):
-        return cause
     if isinstance(error, library.RemoteProtocolError):
         return Cause.TRUNCATED
-    return Cause.CONNECTION if isinstance(error, library.NetworkError | OSError) else Cause.UNKNOWN
+    return Cause.CONNECTION if isinstance(error, library.NetworkError) else cause_in_body(error)

@@ -5,7 +5,7 @@ import copy
 import http.client
 import threading
 from collections.abc import Generator, Iterator
-from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, parse_headers
+from http.client import HTTPConnection, HTTPResponse, parse_headers
 from typing import Any, Final
 
 import requests
@@ -16,7 +16,7 @@ from urllib3.exceptions import ReadTimeoutError
 from urllib3.util.retry import Retry
 
 from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
-from freeze_gate.capture.transport.faults import Cause, exception_chain, fault_of, permanent_cause
+from freeze_gate.capture.transport.faults import Cause, cause_in_body, exception_chain, fault_of, permanent_cause
 from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.capture.transport.observer import Exchange, outcome_of_status
 from freeze_gate.capture.transport.recorder import Recorder
@@ -248,7 +248,8 @@ class _ObservedBody:
             piece = self._response.read1(size, decode_content=False)
             self._exchange.on_data(piece)
         except Exception as error:
-            self._exchange.on_error(fault_of(_cause_in_body(error)))
+            cause = Cause.TIMEOUT if isinstance(error, ReadTimeoutError) else cause_in_body(error)
+            self._exchange.on_error(fault_of(cause))
             self.close()
             raise
         if not piece or self._response.closed:
@@ -296,14 +297,3 @@ def _cause_before_response(error: Exception) -> Cause:
     if cause := permanent_cause(error, is_to_proxy=is_to_proxy):
         return cause
     return Cause.CONNECTION if isinstance(error, requests.ConnectionError) else Cause.UNKNOWN
-
-
-def _cause_in_body(error: Exception) -> Cause:
-    if isinstance(error, ReadTimeoutError):
-        return Cause.TIMEOUT
-    causes = list(exception_chain(error))
-    if any(isinstance(cause, IncompleteRead) for cause in causes):
-        return Cause.TRUNCATED
-    if any(isinstance(cause, OSError | urllib3.exceptions.SSLError) for cause in causes):
-        return Cause.CONNECTION
-    return Cause.TRUNCATED if any(isinstance(cause, HTTPException) for cause in causes) else Cause.UNKNOWN

@@ -6,7 +6,7 @@ from http.client import BadStatusLine, HTTPException, IncompleteRead, LineTooLon
 
 import pytest
 
-from freeze_gate.capture.transport.faults import Cause, fault_of, permanent_cause
+from freeze_gate.capture.transport.faults import Cause, cause_in_body, fault_of, permanent_cause
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,18 @@ def test_only_what_broke_on_the_way_is_a_fault() -> None:
         Cause.CONNECTION: "connection",
         Cause.TRUNCATED: "truncated",
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (IncompleteRead(b""), Cause.TRUNCATED),
+        (ConnectionResetError(), Cause.CONNECTION),
+        (ssl.SSLError("bad record"), Cause.CONNECTION),
+        (FileNotFoundError(), Cause.CALLER),
+        (ValueError(), Cause.UNKNOWN),
+    ],
+)
+def test_what_breaks_within_a_body_broke_on_the_way(error: Exception, cause: Cause) -> None:
+    """HTTP and TLS had worked by then."""
+    assert cause_in_body(error) is cause

@@ -22,7 +22,11 @@ from tests.support.exact_server import HOLD, RESET, Answer, ExactServer, answer,
 from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, pinned_in, record_in
 
 EVENTS = [b"data: %d\n\n" % number for number in range(3)]
-STREAM = answer([chunked(EVENTS[0])[:-5], chunked(EVENTS[1])[:-5], chunked(EVENTS[2])], "Transfer-Encoding: chunked")
+STREAM = answer(
+    [chunked(EVENTS[0])[:-5], chunked(EVENTS[1])[:-5], chunked(EVENTS[2])],
+    "Transfer-Encoding: chunked",
+    "Connection: close",  # as the server does
+)
 
 
 def _facts(tmp_path: Path) -> tuple[bool | None, str | None, int | None, int | None]:

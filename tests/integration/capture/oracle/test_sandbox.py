@@ -90,6 +90,21 @@ def test_a_second_mount_of_the_bundle_is_read_only_too(tmp_path: Path) -> None:
     assert job.record().oracle.egress == "sealed"
 
 
+def test_a_pin_that_is_mounted_twice_cannot_be_changed_by_the_other_path(tmp_path: Path) -> None:
+    """A mount can be of one file: the pin cannot be overwritten and restored through it."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a file twice")
+    job = make_oracle_job(tmp_path)
+    (tmp_path / "again").touch()
+    mounted = f'mount --bind {job.pin()} {tmp_path}/again && exec "$@"'
+    overwrite = oracle_command("--", "sh", "-c", "chmod u+w again; echo forged >again; cat {fixture}")
+    command = ["unshare", "--mount", "sh", "-c", mounted, "sh", *overwrite]
+    done = subprocess.run(command, cwd=job.folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == PAYLOAD.decode()
+    assert "Read-only file system" in done.stderr
+    assert (job.record().oracle_passed, job.record().oracle.egress) == (True, "sealed")
+
+
 def test_the_machine_s_own_name_is_no_network_attempt(tmp_path: Path) -> None:
     """A log line asks for it. It need not stand in /etc/hosts: a container's name often does not."""
     if os.geteuid() != 0:

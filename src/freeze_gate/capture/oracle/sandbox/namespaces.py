@@ -151,7 +151,7 @@ def _protect_bundle(bundle: str) -> None:
         if not folder.is_mount():
             linux.bind_mount_self(str(folder))
     for path in (bundle, *other_paths):
-        if Path(path).is_dir():
+        if Path(path).exists():  # a mount can also be of one file
             linux.make_read_only(path)
 
 

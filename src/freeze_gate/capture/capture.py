@@ -10,6 +10,7 @@ from freeze_gate.capture.bundle.store import Store, bundle_folder, validate_suff
 from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.transport.length_checks import make_checks
 from freeze_gate.capture.transport.recorder import Recorder
+from freeze_gate.capture.transport.selection import validate_pointer
 
 if TYPE_CHECKING:  # imported only by who asks for a session
     import requests
@@ -22,7 +23,8 @@ class Capture:
     `bundle` is the folder, `FREEZE_GATE_BUNDLE` or `freeze-gate` unless given. `min_bytes`, `max_bytes` and `ends_with`
     are declared of the sampler's decoded answer: every 2xx answer before the pin is held to them. `error_events` are
     types of event, beside `error` and `response.failed`, by which a stream says that it failed. `suffix` ends the
-    pinned file's name, such as `.json`. `environ` is the runner's environment.
+    pinned file's name, such as `.json`. `select` is a JSON pointer to the string in the answer that is the sample;
+    `pin` then takes that string's UTF-8 bytes and nothing else. `environ` is the runner's environment.
 
     The record is on disk after every call, without a pin at first. A failed call pins by itself what arrived of its
     answer; `pin` says what the sample really is.
@@ -40,6 +42,7 @@ class Capture:
         ends_with: str | bytes | None = None,
         error_events: Iterable[str] = (),
         suffix: str = "",
+        select: str | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         environ = os.environ if environ is None else environ
@@ -50,6 +53,7 @@ class Capture:
             current_run(environ, datetime.now(UTC)),
             make_checks(min_bytes, max_bytes, ends_with, error_events),
             validate_suffix(suffix),
+            None if select is None else validate_pointer(select),
         )
 
     def requests_session(self, *, max_retries: "int | Retry" = 0) -> "requests.Session":

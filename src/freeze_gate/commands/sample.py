@@ -11,6 +11,7 @@ from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.transport.length_checks import make_checks
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.capture.transport.sampler import SamplerRequest, sample
+from freeze_gate.capture.transport.selection import validate_pointer
 from freeze_gate.commands import CommandContext
 from freeze_gate.commands._capture import add_record_arguments, format_pin, format_transport
 from freeze_gate.errors import UsageError
@@ -67,6 +68,11 @@ def configure(parser: ArgumentParser) -> None:
         metavar="TYPE",
         help="a type of event, beside error and response.failed, that says that a stream failed; repeatable",
     )
+    parser.add_argument(
+        "--select",
+        metavar="POINTER",
+        help="JSON pointer to the string in the answer that is the sample, such as /choices/0/message/content",
+    )
     parser.add_argument("--suffix", default="", metavar="SUFFIX", help="end of the pinned file's name, such as .json")
 
 
@@ -83,6 +89,7 @@ def run(args: Namespace, context: CommandContext) -> int:
         current_run(context.environ, context.now()),
         make_checks(args.min_bytes, args.max_bytes, args.ends_with, args.error_event),
         validate_suffix(args.suffix),
+        None if args.select is None else validate_pointer(args.select),
     )
     record = sample(recorder, request)
     context.stdout.write(format_pin(pin_of(record)))

@@ -100,10 +100,16 @@ class Run(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """Which model was asked for what. It explains a drift and never changes a class."""
+    """Which model was asked for what. It explains a drift and never changes a class.
+
+    `selected` is the JSON pointer to the string in the answer that is pinned. `answer_sha256` is then the digest of the
+    whole answer.
+    """
 
     model: str | None = None
     request_sha256: Sha256 | None = None
+    selected: str | None = None
+    answer_sha256: Sha256 | None = None
 
 
 class Record(NamedTuple):
@@ -119,6 +125,9 @@ class Record(NamedTuple):
     run: Run = Run()
     sampler: Sampler = Sampler()
 
+
+JSON_POINTER: Final = r"(/([^~/]|~[01])*)+"
+"""RFC 6901, but for the empty pointer, which names the whole document."""
 
 _sha256: Final = text("64 lower-case hexadecimal characters", r"[0-9a-f]{64}", Sha256)
 _capture_id: Final = text("32 lower-case hexadecimal characters", r"[0-9a-f]{32}")
@@ -175,7 +184,14 @@ RUN: Final = ObjectReader(
     null_as_empty=True,
 )
 _SAMPLER: Final = ObjectReader(
-    Sampler, {"model": nullable(text()), "request_sha256": nullable(_sha256)}, null_as_empty=True
+    Sampler,
+    {
+        "model": nullable(text()),
+        "request_sha256": nullable(_sha256),
+        "selected": nullable(text("a JSON pointer", JSON_POINTER)),
+        "answer_sha256": nullable(_sha256),
+    },
+    null_as_empty=True,
 )
 
 

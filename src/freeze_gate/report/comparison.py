@@ -244,6 +244,7 @@ _FACTS: Final = (
     ),
     _text_fact("model", lambda record: record.sampler.model, "digests-differ"),
     _digest_fact("request", lambda record: record.sampler.request_sha256, "digests-differ"),
+    _text_fact("selected", lambda record: record.sampler.selected, "digests-differ"),
     _text_fact("job", lambda record: record.run.job),
     _Fact("status", _of_record(lambda record: _count(record.transport.status_code))),
     _Fact("timed out", _of_record(lambda record: _yes_no(record.transport.timed_out))),

@@ -18,6 +18,7 @@ from freeze_gate.capture import Capture
 from freeze_gate.capture.transport.requests_adapter import RecordingAdapter
 from freeze_gate.cli import main
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.digest import Sha256
 from tests.support.exact_server import HOLD, RESET, Answer, ExactServer, answer, chunked, sized
 from tests.support.recording_clients import ID, IMPATIENT, PATIENT, bundle, capture, pinned_in, record_in
 
@@ -354,6 +355,22 @@ def test_a_call_without_an_answer_brings_no_sample(tmp_path: Path) -> None:
         session.get(server.url, timeout=5)
     with pytest.raises(UsageError, match="no call brought an answer"):
         recorder.pin(b"from a cache")
+
+
+def test_only_the_selected_string_of_an_answer_is_pinned(tmp_path: Path) -> None:
+    """The text that was named in advance; not the body around it, not the text of an error."""
+    recorder = capture(tmp_path, select="/text")
+    with ExactServer(sized(b'{"text": "busy"}', status="503 Busy"), sized(b'{"id": 1, "text": "sample"}')) as server:
+        _post(recorder, requests, server.url)
+        body = _post(recorder, requests, server.url)
+    for payload in (body, b"busy", b"samp"):
+        with pytest.raises(UsageError, match="string at /text"):
+            recorder.pin(payload)
+    recorder.pin(b"sample")
+    record = record_in(bundle(tmp_path))
+    assert pinned_in(bundle(tmp_path), record) == b"sample"
+    assert (record.sampler.selected, record.sampler.answer_sha256) == ("/text", Sha256.of(body))
+    assert record.transport.pin_complete is True
 
 
 def test_a_later_error_takes_no_sample_away(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from freeze_gate.capture.bundle.store import Store
 from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.cli import main
+from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle
 from tests.support.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized
 from tests.support.recording_clients import ID, bundle, pinned_in, record_in
@@ -21,6 +22,7 @@ from tests.support.transport_cases import CASES, check
 
 SECRET = "sk-live-3f1c"
 DRIP = 600
+TEXT_POINTER = "/choices/0/message/content"
 
 
 def _sample(tmp_path: Path, url: str, *options: str, environ: Mapping[str, str] | None = None) -> int:
@@ -114,6 +116,7 @@ def test_sample_names_no_secret_of_a_host_that_cannot_be_reached(
         ("--min-bytes", "9", "--max-bytes", "8"),
         ("--ends-with", ""),
         ("--suffix", "../x"),
+        ("--select", f"choices.{SECRET}"),
         ("--id", "../x"),
     ],
     ids=lambda options: options[0],
@@ -230,6 +233,46 @@ def test_an_undecodable_answer_is_not_pinned(tmp_path: Path) -> None:
             assert _sample(folder, server.url) == 1
         record = record_in(bundle(folder))
         assert (record.fixture_sha256, record.transport.fault) == (None, None)
+
+
+def _completion(number: int, text: str = "sorted\u00e9") -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+    return json.dumps({"id": f"chatcmpl-{number}", "created": number, "choices": [choice]}).encode()
+
+
+def test_the_text_of_a_chat_completion_repeats_where_its_envelope_does_not(tmp_path: Path) -> None:
+    """A new id and time each time, the same text: equal digests, and the record tells the whole answers apart."""
+    records = []
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with ExactServer(sized(_completion(number))) as server:
+            assert _sample(folder, server.url, "--select", TEXT_POINTER) == 0
+        record = record_in(bundle(folder))
+        assert pinned_in(bundle(folder), record) == "sorted\u00e9".encode()
+        assert record.sampler.selected == TEXT_POINTER
+        assert record.sampler.answer_sha256 == Sha256.of(_completion(number))
+        assert record.transport.pin_complete is True
+        records.append(record)
+    assert records[0].fixture_sha256 == records[1].fixture_sha256
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        sized(b'{"choices": []}'),
+        sized(b"data: [DONE]\n\n", "Content-Type: text/event-stream"),
+        answer(_completion(1)[:-9], "Content-Length: 9999"),
+        sized(_completion(1), status="503 Busy"),
+    ],
+    ids=["no string", "no JSON", "truncated", "an error"],
+)
+def test_a_pointer_that_finds_no_string_pins_nothing(planned: Answer, tmp_path: Path) -> None:
+    """Not the body in its place either; the exit code is 1."""
+    with ExactServer(planned) as server:
+        assert _sample(tmp_path, server.url, "--select", TEXT_POINTER) == 1
+    assert record_in(bundle(tmp_path)).fixture_sha256 is None
+    assert not (bundle(tmp_path) / "fixtures").exists()
 
 
 def test_a_second_sample_needs_its_own_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,11 +18,13 @@ import yaml
 
 from freeze_gate import cli
 from freeze_gate.cli import COMMANDS
+from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record, read_record
 from freeze_gate.version import VERSION
 from tests.demo.sampler import ROWS, sampler
 from tests.support.actions_expressions import fill, is_true, says_when
 from tests.support.exact_server import ExactServer, answer, sized
+from tests.support.model_answers import COMPLETION, MESSAGE, TEXT
 from tests.support.readme import blocks, rows, section
 from tests.support.recipes import README
 
@@ -177,21 +179,24 @@ def test_curl_without_fail_pins_no_error_body(tmp_path: Path) -> None:
     assert place.record.oracle_passed is None
 
 
-@pytest.mark.parametrize("index", [0, 1], ids=["openai", "anthropic"])
-def test_sdks(place: Checkout, index: int) -> None:
-    """The real SDK calls a server on the loopback, and the raw answer is what is pinned."""
-    script = blocks("With the OpenAI and Anthropic SDKs", "python")[index]
-    url = place.environ["SAMPLER_URL"]
-    keys = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": url, "ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": url}
+@pytest.mark.parametrize("body", [COMPLETION, MESSAGE], ids=["openai", "anthropic"])
+def test_sdks(tmp_path: Path, body: bytes) -> None:
+    """The real SDK calls a server on the loopback; the text alone is pinned, and the record knows the whole answer."""
+    script = blocks("With the OpenAI and Anthropic SDKs", "python")[[COMPLETION, MESSAGE].index(body)]
+    with ExactServer(sized(body, "Content-Type: application/json")) as server:
+        place = Checkout(tmp_path, server.url)
+        bases = {"OPENAI_BASE_URL": server.url, "ANTHROPIC_BASE_URL": server.url}
+        keys = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"}
 
-    done = place.python(
-        "model, messages = 'small-1', [{'role': 'user', 'content': 'sort'}]", script, "print(path)", **keys
-    )
+        done = place.python(
+            "model, messages = 'small-1', [{'role': 'user', 'content': 'sort'}]", script, "print(path)", **keys, **bases
+        )
 
     assert done.returncode == 0, done.stderr
     assert place.record.transport_ok is True
-    assert Path(done.stdout.strip()).read_bytes() == place.pin
-    assert json.loads(place.pin)["rows"] == ROWS
+    assert Path(done.stdout.strip()).read_bytes() == place.pin == TEXT.encode()
+    assert place.record.sampler.answer_sha256 == Sha256.of(body)
+    assert place.record.transport.pin_complete is True
 
 
 def test_other_httpx_transports_are_there() -> None:

@@ -1,5 +1,6 @@
 """Many exchanges, one record: groups attempts into calls, and brings the record on disk up to date after each."""
 
+import hashlib
 import threading
 
 from freeze_gate.capture.bundle.store import Pin, Store, conflicting_sample, pin_of
@@ -8,6 +9,7 @@ from freeze_gate.capture.transport.error_body import require_sample
 from freeze_gate.capture.transport.length_checks import NO_CHECKS, BodyChecks
 from freeze_gate.capture.transport.merge import RequestKey, has_calls, is_truncated, merge_calls
 from freeze_gate.capture.transport.observer import Answer, Exchange
+from freeze_gate.capture.transport.selection import select_text
 from freeze_gate.capture.transport.tracked_call import PinnedSample, TrackedCall, trace_pin
 from freeze_gate.errors import UsageError
 from freeze_gate.evidence.digest import Sha256
@@ -17,17 +19,25 @@ from freeze_gate.evidence.record import LengthChecks, Record, Run, Sampler
 class Recorder:
     """Keeps the record of one fixture id for one process.
 
-    `run` goes into a record that is begun. Every method raises what `Store` raises, and `UsageError` for a record that
-    an oracle has started on, for a replay's, and for another run's. Safe to be used from several threads.
+    `run` goes into a record that is begun. `pointer` names the string in the answer that is the sample. Every method
+    raises what `Store` raises, and `UsageError` for a record that an oracle has started on, for a replay's, and for
+    another run's. Safe to be used from several threads.
 
     The record is what other processes left of it (`_base`) with the calls of this one merged in. `_written` is what
     this process wrote last: if the file differs from it, another process wrote in between, and its record is the new
     base.
     """
 
-    def __init__(
-        self, store: Store, fixture_id: str, run: Run, checks: BodyChecks = NO_CHECKS, suffix: str = ""
+    def __init__(  # noqa: PLR0913, PLR0917 - the checks, the suffix and the pointer are what is declared
+        self,
+        store: Store,
+        fixture_id: str,
+        run: Run,
+        checks: BodyChecks = NO_CHECKS,
+        suffix: str = "",
+        pointer: str | None = None,
     ) -> None:
+        self._pointer = pointer
         self._store, self._id, self._run, self._checks, self._suffix = store, fixture_id, run, checks, suffix
         self._mutex = threading.RLock()
         self._calls: list[TrackedCall] = []
@@ -76,15 +86,20 @@ class Recorder:
             before = self._explicit_pin()
             if before is None or before.sha256 != Sha256.of(payload):
                 require_sample(self._id, payload, self._answers, self._base)
+                self._require_selected(payload)
             pin = self._store.pin(payload, self._suffix if suffix is None else suffix)
             if before is not None and before.sha256 != pin.sha256:
                 if not replace:
                     raise UsageError(conflicting_sample(self._id))
                 self._base = self._pinned = None
             if self._explicit_pin() is None:
-                self._pinned = trace_pin(pin, payload, self._calls)
+                self._pinned = trace_pin(pin, payload, self._calls, self.select)
             self._write()
             return pin
+
+    def select(self, body: bytes | bytearray) -> bytes | bytearray | None:
+        """Return the sample in a body; None where the pointer finds no string."""
+        return body if self._pointer is None else select_text(bytes(body), self._pointer)
 
     def _on_finish(self) -> None:
         """Write the end of an exchange; if the garbage collector ended it within a write of this thread, once more."""
@@ -106,6 +121,12 @@ class Recorder:
         if record is not None and record != self._written:
             self._base = record
             self._calls = [call for call in self._calls if not call.is_written]
+
+    def _require_selected(self, payload: bytes) -> None:
+        if self._pointer and not any(call.has_produced(payload, self.select) for call in self._calls):
+            raise UsageError(
+                f"{self._id}: no answer has these bytes as its string at {self._pointer}; nothing is pinned"
+            )
 
     def _explicit_pin(self) -> Pin | None:
         """Return what the user pinned, and not what a failed call left."""
@@ -147,8 +168,15 @@ class Recorder:
             fixture_path=pin and pin.path,
             transport_ok=ok,
             transport=transport._replace(pin_complete=complete, checks=checks),
-            sampler=sampler.key.sampler if sampler and base.sampler == Sampler() else base.sampler,
+            sampler=self._describe(sampler) if sampler and base.sampler == Sampler() else base.sampler,
         )
+
+    def _describe(self, call: TrackedCall) -> Sampler:
+        described = call.key.sampler
+        if self._pointer is None or not call.exchange.has_sample_body:
+            return described
+        answer = Sha256(hashlib.sha256(call.exchange.body).hexdigest())
+        return described._replace(selected=self._pointer, answer_sha256=answer)
 
     def _sampler_call(self) -> TrackedCall | None:
         """Find the call that the sample came from: the one that shows, else the last before the pin, else the first."""
@@ -169,8 +197,8 @@ class Recorder:
                 return pin, False
             return pin, self._base.transport.pin_complete
         for call in self._calls:
-            if call.has_partial_body:
-                self._partial_pin = self._store.pin(bytes(call.exchange.body), self._suffix)
+            if call.has_partial_body and (sample := self.select(call.exchange.body)) is not None:
+                self._partial_pin = self._store.pin(bytes(sample), self._suffix)
                 return self._partial_pin, call.complete
         return None, None
 

@@ -69,8 +69,9 @@ def _pin_answer(recorder: Recorder, event: _Event) -> Record:
     exchange = recorder.latest
     if exchange is not None and exchange.has_sample_body and exchange.outcome:
         is_interrupted = event == "interrupted" and exchange.outcome.ok is None and bool(exchange.body)
-        if exchange.outcome.ok is True or is_interrupted:
-            recorder.pin(bytes(exchange.body))
+        sample = recorder.select(exchange.body)
+        if (exchange.outcome.ok is True or is_interrupted) and sample is not None:
+            recorder.pin(bytes(sample))
     return recorder.save()
 
 

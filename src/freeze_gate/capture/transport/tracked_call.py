@@ -1,5 +1,6 @@
 """Calls that are going on or have ended, and the sample that one of them produced."""
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from freeze_gate.capture.bundle.store import Pin
@@ -7,6 +8,10 @@ from freeze_gate.capture.transport.merge import Call, RequestKey
 from freeze_gate.capture.transport.observer import Exchange, TransportOutcome
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+Select = Callable[[bytes | bytearray], bytes | bytearray | None]
+"""Returns the sample in a body: the body itself, or the string in it that was named in advance."""
 
 
 class TrackedCall:
@@ -38,9 +43,9 @@ class TrackedCall:
             return False
         return bool(exchange.body or self.complete)
 
-    def has_produced(self, payload: bytes) -> bool:
-        """Whether exactly these bytes are its body."""
-        return self.exchange.has_sample_body and self.exchange.body == payload
+    def has_produced(self, payload: bytes, select: Select) -> bool:
+        """Whether exactly these bytes are its sample: the body, or what is selected from it."""
+        return self.exchange.has_sample_body and select(self.exchange.body) == payload
 
     def absorb(self, key: RequestKey, exchange: Exchange) -> bool:
         """Make a new attempt part of this call, if it is. Return whether it is.
@@ -81,7 +86,7 @@ class PinnedSample(NamedTuple):
         return answers.pop() if len(answers) == 1 else None
 
 
-def trace_pin(pin: Pin, payload: bytes, calls: list[TrackedCall]) -> PinnedSample:
+def trace_pin(pin: Pin, payload: bytes, calls: list[TrackedCall], select: Select) -> PinnedSample:
     """Find out which call produced the bytes: the latest, where several did."""
-    source = next((call for call in reversed(calls) if call.has_produced(payload)), None)
+    source = next((call for call in reversed(calls) if call.has_produced(payload, select)), None)
     return PinnedSample(pin, tuple(calls), source)

@@ -14,33 +14,10 @@ import pytest
 from freeze_gate.capture import Capture
 from freeze_gate.evidence.record import Record
 from tests.support.exact_server import RESET, Answer, ExactServer, answer, chunked, sized
+from tests.support.model_answers import COMPLETION, MESSAGE, TEXT
 from tests.support.recording_clients import bundle, capture, pinned_in, record_in
 
 SOON = "retry-after-ms: 1"
-TEXT = "def sort(items): …"
-
-COMPLETION = json.dumps(
-    {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "small-1",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}],
-    }
-).encode()
-MESSAGE = json.dumps(
-    {
-        "id": "1",
-        "type": "message",
-        "role": "assistant",
-        "model": "small-1",
-        "content": [{"type": "text", "text": TEXT}],
-        "stop_reason": "end_turn",
-        "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }
-).encode()
-
 JSON = "Content-Type: application/json"
 EVENTS = ("Content-Type: text/event-stream", "Transfer-Encoding: chunked")
 DONE = b"data: [DONE]\n\n"

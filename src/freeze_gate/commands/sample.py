@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from freeze_gate.capture.bundle.store import Store, bundle_folder, conflicting_sample, pin_of, validate_suffix
+from freeze_gate.capture.bundle.store import Store, bundle_folder, pin_of, validate_suffix
 from freeze_gate.capture.environment import current_run
 from freeze_gate.capture.transport.length_checks import make_checks
 from freeze_gate.capture.transport.recorder import Recorder
@@ -82,7 +82,10 @@ def run(args: Namespace, context: CommandContext) -> int:
     store = Store(bundle_folder(args.bundle, context.environ))
     before = store.read_unless_checked(args.id)
     if before is not None and before.fixture_sha256 is not None:
-        raise UsageError(conflicting_sample(args.id))
+        raise UsageError(
+            f"{args.id} has its pin already: one call for each id and run. Use another --id for a second sample;"
+            " for a new run, delete the bundle folder first"
+        )
     recorder = Recorder(
         store,
         args.id,

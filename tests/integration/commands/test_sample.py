@@ -275,15 +275,18 @@ def test_a_pointer_that_finds_no_string_pins_nothing(planned: Answer, tmp_path: 
     assert not (bundle(tmp_path) / "fixtures").exists()
 
 
-def test_a_second_sample_needs_its_own_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An id that has its pin is not sampled again: no call is made, the record stays."""
-    with ExactServer(sized(b"one"), sized(b"two")) as server:
+@pytest.mark.parametrize("second", [b"one", b"two"], ids=["same bytes", "other bytes"])
+def test_a_second_sample_needs_its_own_id(second: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An id that has its pin is not sampled again: no call is made, the record stays, nothing is said of its bytes."""
+    with ExactServer(sized(b"one"), sized(second)) as server:
         assert _sample(tmp_path, server.url) == 0
         before = record_in(bundle(tmp_path))
         assert _sample(tmp_path, server.url) == 2
         assert len(server.requests) == 1
     assert record_in(bundle(tmp_path)) == before
-    assert "use another fixture id" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"{ID} has its pin already: one call for each id and run. Use another --id" in said
+    assert "different" not in said
 
 
 def test_a_sample_after_one_that_brought_nothing_folds_in(tmp_path: Path) -> None:

@@ -94,10 +94,15 @@ def run(args: Namespace, context: CommandContext) -> int:
         validate_suffix(args.suffix),
         None if args.select is None else validate_pointer(args.select),
     )
-    record = sample(recorder, request)
+    record, failure = sample(recorder, request)
     context.stdout.write(format_pin(pin_of(record)))
     print(f"freeze-gate sample: {format_transport(record)}", file=context.stderr)
-    return 0 if record.transport_ok and record.fixture_sha256 else 1
+    if record.transport_ok and record.fixture_sha256:
+        return 0
+    from freeze_gate.commands._sample_failure import explain_failure
+
+    print(f"freeze-gate sample: {explain_failure(request, recorder.latest, failure, args.select)}", file=context.stderr)
+    return 1
 
 
 def _build_request(args: Namespace, context: CommandContext) -> SamplerRequest:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.cli import main
 from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Oracle
-from tests.support.exact_server import BETWEEN_PIECES, HOLD, Answer, ExactServer, answer, chunked, sized
+from tests.support.exact_server import BETWEEN_PIECES, HOLD, RESET, Answer, ExactServer, answer, chunked, sized
 from tests.support.recording_clients import ID, bundle, pinned_in, record_in
 from tests.support.transport_cases import CASES, check
 
@@ -132,6 +133,56 @@ def test_sample_refuses_what_it_cannot_send(
     assert output.err.count("\n") == 1
     assert SECRET not in output.err
     assert not (bundle(tmp_path) / "records").exists()
+
+
+@pytest.mark.parametrize(
+    ("planned", "words"),
+    [
+        (sized(b"bad\n\x1b[1mkey " + b"x" * 999, status="401 No"), "127.0.0.1: status 401: bad"),
+        (sized(b"::error::nothing here", status="404 Not Found"), "127.0.0.1: status 404: "),
+        (sized(b"", status="503 Busy"), "127.0.0.1: status 503: without a body"),
+        (sized(f"no such key: {SECRET}".encode(), status="401 No"), "status 401: no such key: ***"),
+        (
+            sized(b"", f"Location: https://u:{SECRET}@other.example/v2?key={SECRET}", status="302 Found"),
+            "127.0.0.1: status 302, a redirect, is not followed: name its target as --url: https://other.example/v2",
+        ),
+        (sized(b"", "Location: /v2", status="307 Away"), "/v2"),
+        (Answer((), RESET), "127.0.0.1: the connection broke"),
+        (Answer([b"SSH-2.0-server\r\n"]), "127.0.0.1: the bytes are not HTTP"),
+        (answer(b"x", "Content-Length: 9"), "127.0.0.1: the answer was cut off"),
+    ],
+)
+def test_a_failed_sample_names_the_host_and_the_cause(
+    planned: Answer, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence; an error's body is cleaned and cut, a redirect's target named, and no secret repeated."""
+    with ExactServer(planned) as server:
+        assert _sample(tmp_path, f"{server.url}?key={SECRET}", "-H", f"Authorization: Bearer {SECRET}") == 1
+    _, sentence, end = capsys.readouterr().err.split("\n")
+    assert words in sentence
+    assert (end, len(sentence) < 350) == ("", True)
+    assert not {SECRET, "\x1b", "::error::"} & {part for part in (SECRET, "\x1b", "::error::") if part in sentence}
+
+
+def test_a_port_at_which_nobody_listens_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The host, and that it refused."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert _sample(tmp_path, f"http://127.0.0.1:{port}/") == 1
+    assert "127.0.0.1: the connection was refused" in capsys.readouterr().err
+
+
+def test_a_name_that_no_resolver_knows_is_named(tmp_path: Path) -> None:
+    """The look-up is made in a network of its own, so that it leaves this machine nowhere."""
+    command = [sys.executable, "-m", "freeze_gate", "sample", "--id", ID, "--bundle", str(bundle(tmp_path))]
+    ended = subprocess.run(
+        ["unshare", "--map-root-user", "--net", *command, "--url", "http://sampler.invalid/"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "sampler.invalid: the name is not found" in ended.stderr
 
 
 def test_a_redirect_is_not_followed(tmp_path: Path) -> None:

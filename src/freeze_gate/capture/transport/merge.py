@@ -37,9 +37,14 @@ class RequestKey(NamedTuple):
         """
         if self.body is None:
             return Sampler()
-        url = _URL_SECRETS.sub("", self.url)
+        url = remove_url_secrets(self.url)
         head = f"{self.method.upper()} {url}\n".encode("utf-8", "surrogateescape")
         return Sampler(_model(self.body), Sha256(hashlib.sha256(head + self.body).hexdigest()))
+
+
+def remove_url_secrets(url: str) -> str:
+    """Return a URL without user and password, query and fragment: a key may hide in each."""
+    return _URL_SECRETS.sub("", url)
 
 
 def _model(body: bytes) -> str | None:

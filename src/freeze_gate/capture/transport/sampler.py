@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from freeze_gate.capture.transport.observer import Exchange
+from freeze_gate.capture.transport.observer import Exchange, is_success_status
 from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.errors import UNREADABLE_CA_BUNDLE, UsageError
 from freeze_gate.evidence.record import Record
@@ -21,8 +21,13 @@ from freeze_gate.evidence.record import Record
 if TYPE_CHECKING:
     import requests
 
+    from freeze_gate.capture.transport.failure import Failure
+
 _FIRST_PAUSE: Final = 0.5  # seconds; doubles with every retry
 _MAX_RETRY_AFTER: Final = 60.0  # seconds
+_ERROR_BYTES: Final = 4096
+"""How much of an error's body is read, for the message."""
+
 _POLL_INTERVAL: Final = 0.2  # seconds; a wait on Windows hears no Ctrl-C before it ends
 
 _Event = Literal["done", "interrupted", "deadline"]
@@ -42,8 +47,8 @@ class SamplerRequest(NamedTuple):
     user: tuple[str, str] | None = None
 
 
-def sample(recorder: Recorder, request: SamplerRequest) -> Record:
-    """Call the sampler, pin what came, and return the record as it is on disk then.
+def sample(recorder: Recorder, request: SamplerRequest) -> "tuple[Record, Failure | None]":
+    """Call the sampler, pin what came, and return the record as it is on disk then, and why the call failed, if it did.
 
     Raises what `Recorder` raises; what the network does is in the record.
     """
@@ -54,7 +59,7 @@ def sample(recorder: Recorder, request: SamplerRequest) -> Record:
         attempts.start()
         event = _wait_for_event(events, end)
         attempts.stop(event)
-        return _pin_answer(recorder, event)
+        return _pin_answer(recorder, event), attempts.failure
 
 
 def _wait_for_event(events: "queue.SimpleQueue[_Event]", end: float) -> _Event:
@@ -82,6 +87,7 @@ class _Attempts:
         self._recorder, self._request, self._on_done = recorder, request, on_done
         self._stopped = threading.Event()
         self._error: BaseException | None = None
+        self.failure: Failure | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -120,15 +126,20 @@ class _Attempts:
         import requests
         import urllib3
 
-        retry_after = 0.0
+        from freeze_gate.capture.transport.failure import Failure, name_cause
+
+        retry_after, self.failure = 0.0, None
         try:
             with self._send(session) as response:
                 retry_after = _parse_retry_after(response.headers.get("Retry-After"))
-                if response.ok:
+                if is_success_status(response.status_code):
                     for _ in response.raw.stream(decode_content=False):
                         pass
-        except (requests.RequestException, urllib3.exceptions.HTTPError):
-            pass  # the recorder has seen it
+                else:
+                    self.failure = Failure(location=response.headers.get("Location"))
+                    self.failure = self.failure._replace(body=response.raw.read1(_ERROR_BYTES, decode_content=True))
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            self.failure = self.failure or Failure(name_cause(error))  # the recorder has seen it
         except OSError:  # the one thing that `requests` leaves unwrapped
             raise UsageError(UNREADABLE_CA_BUNDLE) from None
         return retry_after

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from freeze_gate.capture.bundle.store import Pin
 from freeze_gate.commands import CommandContext
 from freeze_gate.errors import UsageError
+from freeze_gate.evidence.digest import Sha256
 from freeze_gate.evidence.record import Record
 
 _WORDS = {True: "true", False: "false", None: "null"}
@@ -37,6 +38,13 @@ def format_pin(pin: Pin | None) -> str:
     """Return the digest and the path, each on a line, or `missing` twice."""
     sha256, path = pin or ("missing", "missing")
     return f"fixture_sha256={sha256}\nfixture_path={path}\n"
+
+
+def empty_pin_warning(fixture_id: str, pin: Pin | None) -> str | None:
+    """Return the warning for a pin of zero bytes: it is a real pin, and seldom what was meant."""
+    if pin is None or pin.sha256 != Sha256.of(b""):
+        return None
+    return f"warning: the sample of {fixture_id} is empty: zero bytes are pinned. Look whether the sampler meant that"
 
 
 def format_transport(record: Record) -> str:

@@ -8,7 +8,7 @@ from freeze_gate.capture.bundle.pin import pin_sample
 from freeze_gate.capture.bundle.store import Store, bundle_folder
 from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
-from freeze_gate.commands._capture import add_record_arguments, format_pin, open_input
+from freeze_gate.commands._capture import add_record_arguments, empty_pin_warning, format_pin, open_input
 from freeze_gate.evidence.digest import CHUNK
 from freeze_gate.evidence.record import Record
 
@@ -36,4 +36,6 @@ def run(args: Namespace, context: CommandContext) -> int:
     with open_input(args.file, context) as stream:
         pin = pin_sample(store, begun, iter(partial(stream.read, CHUNK), b""), args.suffix, replace=args.replace)
     context.stdout.write(format_pin(pin))
+    if warning := empty_pin_warning(args.id, pin):
+        print(f"freeze-gate pin: {warning}", file=context.stderr)
     return 0

@@ -13,7 +13,7 @@ from freeze_gate.capture.transport.recorder import Recorder
 from freeze_gate.capture.transport.sampler import SamplerRequest, sample
 from freeze_gate.capture.transport.selection import validate_pointer
 from freeze_gate.commands import CommandContext
-from freeze_gate.commands._capture import add_record_arguments, format_pin, format_transport
+from freeze_gate.commands._capture import add_record_arguments, empty_pin_warning, format_pin, format_transport
 from freeze_gate.errors import UsageError
 from freeze_gate.version import VERSION
 
@@ -96,6 +96,8 @@ def run(args: Namespace, context: CommandContext) -> int:
     )
     record, failure = sample(recorder, request)
     context.stdout.write(format_pin(pin_of(record)))
+    if warning := empty_pin_warning(args.id, pin_of(record)):
+        print(f"freeze-gate sample: {warning}", file=context.stderr)
     print(f"freeze-gate sample: {format_transport(record)}", file=context.stderr)
     if record.transport_ok and record.fixture_sha256:
         return 0

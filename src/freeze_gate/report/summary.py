@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Final
 
 from freeze_gate.evidence.abbreviation import count
-from freeze_gate.evidence.models import OtherAttempt
+from freeze_gate.evidence.models import OtherAttempt, Side
 from freeze_gate.report.advice import advise, describe_finding, explain, merge_findings
 from freeze_gate.report.comparison import render_comparison, render_facts, shorten_digest
 from freeze_gate.report.context import ReportContext
@@ -155,6 +155,10 @@ def _other_attempt(other: OtherAttempt, context: ReportContext) -> str:
 def _caveats(case: Case) -> Iterator[str]:
     for note in describe_ignored_records(case):
         yield f"{escape_markdown(note, 1000)}\n"
+    empty = [pair.fixture_id or MISSING for pair in case.pairs if _has_empty_pin(pair.first, pair.rerun)]
+    if empty:
+        names = format_list(empty, _MAX_ATTEMPTS, code_span)
+        yield f"**Warning:** zero bytes are pinned. Look whether the sampler meant that:\n\n{names}"
     if case.from_fork:
         yield "The evidence came from a fork: another repository's code wrote it, so no ticket is opened or updated.\n"
     if len(case.pairs) > 1 and not case.expected:
@@ -162,6 +166,10 @@ def _caveats(case: Case) -> Iterator[str]:
             "`expected-fixtures` is not set, so a fixture missing from both runs would go unnoticed. List the ids to "
             "detect that.\n"
         )
+
+
+def _has_empty_pin(*sides: Side) -> bool:
+    return any(side.pin is not None and side.pin.size == 0 for side in sides)
 
 
 def _notes(context: ReportContext) -> Iterator[str]:

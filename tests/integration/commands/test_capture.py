@@ -89,6 +89,14 @@ def test_status_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (unusable["record"], len(unusable["problems"])) == ("unusable", 1)
 
 
+def test_an_empty_file_is_pinned_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As an empty answer is."""
+    assert _pin(tmp_path, b"") == 0
+    assert "is empty: zero bytes are pinned" in capsys.readouterr().err
+    assert _pin(tmp_path, b"x", "--replace") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_pin_reads_standard_input(tmp_path: Path) -> None:
     """`-` is the end of a pipe."""
     command = [sys.executable, "-m", "freeze_gate", "pin", "--id", ID, "--bundle", str(bundle(tmp_path)), "-"]

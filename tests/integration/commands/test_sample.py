@@ -185,6 +185,17 @@ def test_a_name_that_no_resolver_knows_is_named(tmp_path: Path) -> None:
     assert "sampler.invalid: the name is not found" in ended.stderr
 
 
+@pytest.mark.parametrize("planned", [sized(b""), answer(b"", status="204 No Content")], ids=["200", "204"])
+def test_an_empty_answer_is_pinned_with_a_warning(
+    planned: Answer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Zero bytes are a real pin, and seldom what was meant."""
+    with ExactServer(planned) as server:
+        assert _sample(tmp_path, server.url) == 0
+    assert f"warning: the sample of {ID} is empty" in capsys.readouterr().err
+    assert pinned_in(bundle(tmp_path), record_in(bundle(tmp_path))) == b""
+
+
 def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     """3xx is neither a fault nor a sample."""
     with ExactServer(sized(b"elsewhere", "Location: /other", status="302 Found")) as server:

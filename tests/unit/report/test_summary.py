@@ -223,6 +223,15 @@ def test_a_set_without_expected_fixtures_says_so() -> None:
     assert "expected-fixtures" not in said(make_case(MISS))
 
 
+def test_an_empty_pin_is_warned_of() -> None:
+    """Zero bytes are a real pin, and seldom what was meant."""
+    pin = make_side(1).pin
+    assert pin is not None
+    pair = MISS._replace(rerun=MISS.rerun._replace(pin=pin._replace(size=0)))
+    assert "**Warning:** zero bytes are pinned" in said(make_case(pair))
+    assert "zero bytes" not in said(make_case(MISS))
+
+
 def test_evidence_from_a_fork_is_said_to_be() -> None:
     """The reader knows who wrote it, and why there is no ticket."""
     assert "The evidence came from a fork" in said(make_case(DRIFT, from_fork=True))

@@ -1,5 +1,6 @@
 """An oracle on a lane behind a real sshd: a user's key, a forced command, a pinned host key."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -61,10 +62,13 @@ def test_a_connection_that_breaks_after_go_is_no_flake(job: LaneJob, server: Ssh
     with job.start("sleep", job.mark, carrier=server.client) as process:
         wait_until(lambda: f"sleep\0{job.mark}\0" in command_lines(job.mark))
         path = str(job.job.folder) if victim.startswith("ssh") else job.mark
-        for pid in find_processes(path):
-            line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        lines = {
+            pid: (Path("/proc") / str(pid) / "cmdline").read_text().replace("\0", " ") for pid in find_processes(path)
+        }
+        for pid, line in lines.items():
             if victim in line and "oracle" not in line and not line.startswith("sh "):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # the end of one may be the end of another
+                    os.kill(pid, signal.SIGKILL)
         process.communicate(timeout=30)
     job.assert_nothing_is_left(leaves_files=not victim.startswith("ssh"))
     assert process.returncode == 3

@@ -10,6 +10,7 @@ from freeze_gate.capture.environment import current_run
 from freeze_gate.commands import CommandContext
 from freeze_gate.commands._capture import add_record_arguments, empty_pin_warning, format_pin, open_input
 from freeze_gate.evidence.digest import CHUNK
+from freeze_gate.evidence.lfs import LFS_POINTER_WARNING, MAX_POINTER_BYTES, is_lfs_pointer
 from freeze_gate.evidence.record import Record
 
 EXAMPLE: Final = "freeze-gate pin --id sorted-patch --suffix .json answer.json"
@@ -38,4 +39,7 @@ def run(args: Namespace, context: CommandContext) -> int:
     context.stdout.write(format_pin(pin))
     if warning := empty_pin_warning(args.id, pin):
         print(f"freeze-gate pin: {warning}", file=context.stderr)
+    with (store.folder / pin.path).open("rb") as stream:
+        if is_lfs_pointer(stream.read(MAX_POINTER_BYTES)):
+            context.print_message(f"freeze-gate pin: {args.id}: {LFS_POINTER_WARNING}")
     return 0

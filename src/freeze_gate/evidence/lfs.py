@@ -6,6 +6,11 @@ from typing import Final
 MAX_POINTER_BYTES: Final = 1024
 """A pointer is shorter than this, by the specification of Git LFS."""
 
+LFS_POINTER_WARNING: Final = (
+    "the pinned file is a Git LFS pointer and not the content that it stands for: run `git lfs pull` before the "
+    "capture, or check out with `lfs: true`"
+)
+
 _POINTER: Final = re.compile(
     rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v\d+\n(?:ext-\d-\S+ .*\n)*"
     rb"oid sha256:[0-9a-f]{64}\nsize \d+\n?"

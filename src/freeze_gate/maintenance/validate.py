@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 
 from freeze_gate.evidence.archive import Archive, ArchiveError, open_archive
 from freeze_gate.evidence.archive.base import archive_errors
-from freeze_gate.evidence.bundle import BundleReader, RecordFile, record_files
+from freeze_gate.evidence.bundle import BundleReader, RecordFile, pin_member, record_files
 from freeze_gate.evidence.checks import EVIDENCE_CHECKS, CheckContext
 from freeze_gate.evidence.contradictions import contradictions
+from freeze_gate.evidence.lfs import LFS_POINTER_WARNING, MAX_POINTER_BYTES, is_lfs_pointer
 from freeze_gate.evidence.models import Side, Source
 from freeze_gate.evidence.pairing import resolve_duplicates
 from freeze_gate.evidence.record import (
@@ -127,6 +128,11 @@ def _validate_member(tree: Archive, file: RecordFile, side: Side, prefix: str) -
     if side.record_sha256:
         with archive_errors("a record"), tree.open(file.member) as stream:
             yield from _validate_record(name, stream.read(MAX_RECORD_BYTES + 1), file.stem)
+    pin = side.record and pin_member(file.root, side.record)
+    if pin and pin in tree:
+        with archive_errors("a pinned file"), tree.open(pin) as stream:
+            if is_lfs_pointer(stream.read(MAX_POINTER_BYTES)):
+                yield Finding(f"{name}: {LFS_POINTER_WARNING}", is_note=True)
     for check in _SIDE_CHECKS:
         if check.side and (detail := check.side(side, CheckContext(github_metadata=False))):
             yield Finding(f"{name}: {check.id}: {detail}")

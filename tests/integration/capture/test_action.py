@@ -41,7 +41,7 @@ class StepRunner:
         self.output = folder / "output"
         self.log = ""
         self.environ: dict[str, str] = {}
-        self.outcomes: dict[str, str] = {"install": "success", "sample": "skipped", "oracle": "skipped"}
+        self.outcomes: dict[str, str] = {"sample": "skipped", "oracle": "skipped"}
         self._home = folder / "temp" / "freeze-gate"
         self.bundle.parent.mkdir(parents=True)
         _program(self._home / "bin" / "python", "")
@@ -52,11 +52,6 @@ class StepRunner:
         self.output.write_text("")
         self.run("Read the record", OUTCOMES=" ".join(self.outcomes.values()))
         return read_outputs(self.output.read_text())
-
-    def without_install(self) -> None:
-        """Let the first step have failed: there is no command."""
-        shutil.rmtree(self._home)
-        self.outcomes["install"] = "failure"
 
     def run(self, name: str, **environ: str) -> int:
         """Return a step's exit code."""
@@ -178,11 +173,36 @@ def test_green_evidence_of_a_step_that_was_cancelled_is_not_uploaded(steps: Step
     assert steps.look() == {"failure-explained": "false", "upload": "false"}
 
 
-def test_evidence_that_nothing_can_read_here_is_not_uploaded(steps: StepRunner) -> None:
-    """Where the command could not be installed, a bundle in the checkout may say anything."""
-    assert steps.run("Sample", SAMPLER=PIN) == 0
-    steps.without_install()
-    assert steps.look() == {"failure-explained": "false", "upload": "false"}
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ('[ "$1" = --version ] && echo Python 3.10.12', "3.11 or newer, and {python} is Python 3.10.12."),
+        ("exit 127", "3.11 or newer, and {python} is no program that starts."),
+        ('case "$*" in *pip*) exit 1 ;; esac', "pip and venv, and {python} has not both."),
+    ],
+    ids=["an old Python", "no Python", "no pip"],
+)
+def test_a_python_that_cannot_install_is_one_clear_line(
+    steps: StepRunner, tmp_path: Path, program: str, words: str
+) -> None:
+    """It names what was found and the cure, without a traceback."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{program}\n")
+    python.chmod(0o755)
+    assert steps.run("Install freeze-gate", PYTHON=str(python)) == 1
+    assert steps.log.startswith("::error::")
+    assert steps.log.count("\n") == 1
+    assert words.format(python=python) in steps.log
+    assert "actions/setup-python" in steps.log
+
+
+def test_nothing_else_runs_after_a_failed_install() -> None:
+    """Every later step would only fail at the missing command, and bury the one line that says why."""
+    later = [step for name, step in STEPS.items() if name != "Install freeze-gate"]
+    conditions = [step.get("if", "success()") for step in later]
+    assert all(
+        "success()" in each or "steps.install.outcome" in each or "steps.status.outputs" in each for each in conditions
+    )
 
 
 @pytest.mark.parametrize(

@@ -448,3 +448,14 @@ def test_a_fifo_in_the_way_is_refused_without_waiting(tmp_path: Path) -> None:
     (bundle(tmp_path) / "records").mkdir(parents=True)
     os.mkfifo(bundle(tmp_path) / "records" / f"{ID}.json")
     assert _pin(tmp_path, b"sample") == 2
+
+
+def test_a_pinned_git_lfs_pointer_is_named(tmp_path: Path) -> None:
+    """It is pinned as it is, and the message says what it is and what to do."""
+    sample = tmp_path / "sample.json"
+    sample.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 9\n")
+    command = [sys.executable, "-m", "freeze_gate", "pin", "--id", "x", "--bundle", str(tmp_path / "b"), str(sample)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0
+    assert "is a Git LFS pointer" in done.stderr
+    assert "git lfs pull" in done.stderr

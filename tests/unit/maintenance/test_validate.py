@@ -263,6 +263,18 @@ def test_names_that_are_equal_but_for_case_are_named() -> None:
     assert line.startswith("b: archive-invalid: it holds names that are equal but for case: records/")
 
 
+def test_a_git_lfs_pointer_in_the_place_of_a_pin_is_noted() -> None:
+    """It is bytes like any other, and hardly what was meant."""
+    store = Store(Path("b"))
+    pin = store.pin(f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA}\nsize 9\n".encode())
+    store.write(Record("an-id", pin.sha256, pin.path, oracle_passed=True, transport_ok=True))
+    result = run("b")
+    assert result.code == 0
+    assert any(
+        line.startswith("note: b/records/an-id.json: the pinned file is a Git LFS pointer") for line in result.lines
+    )
+
+
 def test_a_path_that_is_not_there_is_a_usage_error() -> None:
     """Nothing was looked at, so nothing may look fine; all of them are named."""
     bundle()

@@ -10,8 +10,8 @@ ACTION = Path(__file__).parents[2] / ".github" / "actions" / "capture"
 def test_evidence_is_uploaded_whatever_happened_unless_it_would_hide_that() -> None:
     """The upload comes last, and only if the step before it says so; its name ends as `{attempt}` expects."""
     action = yaml.safe_load((ACTION / "action.yml").read_text())
-    *before, status, upload = action["runs"]["steps"]
-    assert status["if"] == "${{ always() }}"
+    _install, *before, status, upload = action["runs"]["steps"]
+    assert status["if"] == "${{ always() && steps.install.outcome == 'success' }}"
     outcomes = [f"${{{{ steps.{step['id']}.outcome }}}}" for step in before]
     assert status["env"]["OUTCOMES"].replace("}} ", "}}\n").splitlines() == outcomes
     assert upload["if"] == "${{ always() && steps.status.outputs.upload == 'true' }}"

@@ -7,6 +7,10 @@ from typing import Final
 UNREADABLE_CA_BUNDLE: Final = "REQUESTS_CA_BUNDLE: must be a file of certificates that can be read"
 
 
+CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+"""The variables that name certificate authorities, as `requests` reads them: the first one that is set counts."""
+
+
 class FreezeGateError(Exception):
     """A failure that the user can fix. The message says what is wrong and what to do next."""
 

@@ -7,15 +7,11 @@ the variables: https://requests.readthedocs.io/en/latest/user/advanced/#proxies 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from requests.utils import get_environ_proxies, select_proxy
 
-from freeze_gate.errors import UsageError
-
-_CA_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""The first one that is set counts."""
+from freeze_gate.errors import CA_BUNDLES, UsageError
 
 
 def check_network_settings(environ: Mapping[str, str], workspace: Path, api_url: str) -> None:
@@ -26,7 +22,7 @@ def check_network_settings(environ: Mapping[str, str], workspace: Path, api_url:
 
 def _check_certificates(environ: Mapping[str, str], workspace: Path) -> None:
     """Refuse certificate authorities from the workspace, which the patch controls, and what cannot be read."""
-    values = [(name, environ[name]) for name in _CA_BUNDLES if environ.get(name)]
+    values = [(name, environ[name]) for name in CA_BUNDLES if environ.get(name)]
     for name, value in values:
         if any(path.is_relative_to(folder) for path in _paths(Path(value)) for folder in _paths(workspace)):
             raise UsageError(f"`{name}` is {value!r}, inside the workspace; allowed: a file outside the checkout")

@@ -1,5 +1,6 @@
 """`freeze-gate sample`: call the sampler once, pin the answer and record the transport."""
 
+import os
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -14,7 +15,7 @@ from freeze_gate.capture.transport.sampler import SamplerRequest, sample
 from freeze_gate.capture.transport.selection import validate_pointer
 from freeze_gate.commands import CommandContext
 from freeze_gate.commands._capture import add_record_arguments, empty_pin_warning, format_pin, format_transport
-from freeze_gate.errors import UsageError
+from freeze_gate.errors import CA_BUNDLES, UsageError
 from freeze_gate.version import VERSION
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -79,6 +80,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace, context: CommandContext) -> int:
     """Sample; print the digest and the path, and on stderr what the record says. 0 only if the transport worked."""
     request = _build_request(args, context)
+    _require_certificates(args.url, context)
     store = Store(bundle_folder(args.bundle, context.environ))
     before = store.read_unless_checked(args.id)
     if before is not None and before.fixture_sha256 is not None:
@@ -105,6 +107,18 @@ def run(args: Namespace, context: CommandContext) -> int:
 
     print(f"freeze-gate sample: {explain_failure(request, recorder.latest, failure, args.select)}", file=context.stderr)
     return 1
+
+
+def _require_certificates(url: str, context: CommandContext) -> None:
+    name = next((name for name in CA_BUNDLES if context.environ.get(name)), None)
+    if name is None or not url.lower().startswith("https:"):
+        return
+    path = context.environ[name]
+    if not os.access(path, os.R_OK):
+        raise UsageError(
+            f"{name} is {path!a}: must be a file of certificates that can be read."
+            " A container sees no paths of its host"
+        )
 
 
 def _build_request(args: Namespace, context: CommandContext) -> SamplerRequest:

@@ -391,13 +391,20 @@ def test_the_runner_s_environment_is_in_the_record(tmp_path: Path) -> None:
     assert json.loads((bundle(tmp_path) / "records" / f"{ID}.json").read_bytes())["run"]["commit"] == "a" * 40
 
 
-def test_certificates_that_are_not_there_are_named(tmp_path: Path) -> None:
-    """A sentence and no traceback; the record says nothing of the transport, which was not tried."""
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_certificates_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
+    """The variable that is set, with its path; no call is made and no record begun."""
     command = [sys.executable, "-m", "freeze_gate", "sample", "--id", ID, "--bundle", str(bundle(tmp_path))]
-    environ = {**os.environ, "REQUESTS_CA_BUNDLE": str(tmp_path / "missing.pem")}
+    environ = {key: value for key, value in os.environ.items() if not key.endswith("_CA_BUNDLE")}
+    path = str(tmp_path / "missing.pem")
     ended = subprocess.run(
-        [*command, "--url", "https://127.0.0.1:9"], env=environ, capture_output=True, text=True, check=False
+        [*command, "--url", "https://127.0.0.1:9"],
+        env={**environ, name: path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 2
-    assert ended.stderr.startswith("freeze-gate sample: REQUESTS_CA_BUNDLE: must be a file of certificates")
-    assert record_in(bundle(tmp_path)).transport_ok is None
+    assert ended.stderr.startswith(f"freeze-gate sample: {name} is {path!a}: must be a file of certificates")
+    assert "A container sees no paths of its host" in ended.stderr
+    assert not (bundle(tmp_path) / "records").exists()

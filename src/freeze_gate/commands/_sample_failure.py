@@ -1,8 +1,9 @@
 """The one sentence of `freeze-gate sample` that says why there is no whole sample: the host, the cause, no secret."""
 
+import base64
 import re
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urljoin, urlsplit
 
 from freeze_gate.capture.transport.failure import Failure
 from freeze_gate.capture.transport.merge import remove_url_secrets
@@ -53,11 +54,20 @@ def _describe_answer(request: SamplerRequest, status: int, failure: Failure) -> 
 
 
 def _remove_secrets(text: str, request: SamplerRequest) -> str:
-    """Black out what the request held: a server may repeat a key. Its last characters may be half of one: cut off."""
+    """Black out what the request held, also percent-encoded: a server may repeat a key.
+
+    Only the beginning of a body is read, so its last characters may be the beginning of a key.
+    """
     parts = urlsplit(request.url)
-    values = [unquote(value) for value in (parts.username, parts.password) if value]
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    values = [user, password, base64.b64encode(f"{user}:{password}".encode()).decode()]
     values += [value for _, value in parse_qsl(parts.query)] + [parts.query]
     values += [word for value in request.headers.values() for word in (value, *value.split())]
+    values += [quote(value, safe="") for value in values]
     for secret in sorted({value for value in values if len(value) >= _MIN_SECRET}, key=len, reverse=True):
         text = re.sub(re.escape(secret), "***", text, flags=re.IGNORECASE)
+        for length in range(min(len(secret) - 1, len(text)), _MIN_SECRET - 1, -1):
+            if text[-length:].lower() == secret[:length].lower():
+                text = text[:-length] + "***"
+                break
     return text

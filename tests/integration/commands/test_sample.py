@@ -142,6 +142,8 @@ def test_sample_refuses_what_it_cannot_send(
         (sized(b"::error::nothing here", status="404 Not Found"), "127.0.0.1: status 404: "),
         (sized(b"", status="503 Busy"), "127.0.0.1: status 503: without a body"),
         (sized(f"no such key: {SECRET}".encode(), status="401 No"), "status 401: no such key: ***"),
+        (sized(b"key" + b" " * 4000 + SECRET.encode() * 99, status="401 No"), "status 401: key ***"),
+        (sized(f"no such key: {SECRET[:-1]}".encode(), status="401 No"), "status 401: no such key: ***"),
         (
             sized(b"", f"Location: https://u:{SECRET}@other.example/v2?key={SECRET}", status="302 Found"),
             "127.0.0.1: status 302, a redirect, is not followed: name its target as --url: https://other.example/v2",

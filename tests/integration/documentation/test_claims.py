@@ -13,6 +13,8 @@ from freeze_gate.action.inputs import INPUTS
 from freeze_gate.evidence.checks import FLAKE_CHECKS
 from freeze_gate.evidence.limits import Limits
 from freeze_gate.evidence.record import MAX_RECORD_BYTES, encode_record
+from freeze_gate.github.client import MAX_RESPONSE_BYTES, RESPONSE_TIMEOUT
+from freeze_gate.github.download import DOWNLOAD_TIMEOUT
 from freeze_gate.policy.file import MAX_POLICY_BYTES
 from freeze_gate.policy.freezes import LONGEST_FREEZE_DAYS, Policy
 from freeze_gate.verdict.document import MAX_BYTES
@@ -91,7 +93,10 @@ def test_the_limits_are_those_of_the_code() -> None:
     """Each row says the number that the code holds to."""
     limits = Limits()
     assert {name: LIMITS[name] for name in LIMITS if name != "API calls"} == {
-        "download": f"`max-artifact-mb`, {_size(limits.artifact_bytes)}",
+        "download": f"`max-artifact-mb`, {_size(limits.artifact_bytes)}, and {DOWNLOAD_TIMEOUT // 60} minutes",
+        "one response of GitHub's API": (
+            f"{_size(MAX_RESPONSE_BYTES)}, and {RESPONSE_TIMEOUT} s from its request to its end"
+        ),
         "members of an archive": f"{limits.members:,}",
         "one record": _size(MAX_RECORD_BYTES),
         "all records of an archive, and of all archives of a run": (
@@ -199,7 +204,7 @@ def test_an_empty_listing_is_a_missing_artifact_that_names_the_permission(job: J
     outcome = job.gate()
 
     assert outcome.said == ("unclassified", False, "artifact-missing")
-    assert "it has none at all" in outcome.summary
+    assert "its jobs uploaded none" in outcome.summary
     assert "actions: read" in outcome.summary
 
 

@@ -283,7 +283,7 @@ def test_a_head_request_has_no_body_to_miss(tmp_path: Path) -> None:
     assert _facts(tmp_path)[0] is True
 
 
-def test_p23_a_lane_that_fails_after_the_pin_leaves_the_pin_whole(tmp_path: Path) -> None:
+def test_a_lane_that_fails_after_the_pin_leaves_the_pin_whole(tmp_path: Path) -> None:
     """One capture, two clients: the sampler's answer is pinned whole, the executing lane drops the connection."""
     recorder = capture(tmp_path)
     with ExactServer(sized(b"sample"), answer(b"half", "Content-Length: 9")) as server:
@@ -297,7 +297,7 @@ def test_p23_a_lane_that_fails_after_the_pin_leaves_the_pin_whole(tmp_path: Path
     assert path.read_bytes() == b"sample"
 
 
-def test_o7_a_capture_of_an_id_that_an_oracle_has_seen_is_refused(tmp_path: Path) -> None:
+def test_a_capture_of_an_id_that_an_oracle_has_seen_is_refused(tmp_path: Path) -> None:
     """Before any call is made."""
     recorder = capture(tmp_path)
     recorder.pin(b"sample")

@@ -158,7 +158,7 @@ def test_the_body_of_a_recorded_error_is_not_pinned(tmp_path: Path, capsys: pyte
 def test_a_pin_completes_what_was_said_of_the_transport_before(tmp_path: Path) -> None:
     """Whoever records the call first, and pins then, loses nothing."""
     assert _run(tmp_path, "transport", "--fault", "truncated", "--status-code", "200") == 0
-    assert _pin(tmp_path, b"stump") == 0
+    assert _pin(tmp_path, b"shorn") == 0
     record = record_in(bundle(tmp_path))
     assert (record.transport_ok, record.transport.fault, record.transport.pin_complete) == (False, "truncated", False)
 
@@ -187,7 +187,7 @@ def test_pin_writes_nowhere_else(option: list[str], tmp_path: Path) -> None:
     assert not list(bundle(tmp_path).rglob("*.json"))
 
 
-def test_o7_nothing_touches_a_record_once_an_oracle_has_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_touches_a_record_once_an_oracle_has_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A retry inside one job does not wash a fail away: exit code 2, the record unchanged to the byte."""
     assert _pin(tmp_path, b"sample") == 0
     _after_an_oracle(tmp_path)
@@ -267,8 +267,8 @@ def test_an_unknown_call_leaves_the_whole_unknown(tmp_path: Path) -> None:
     assert (record.transport_ok, record.transport.status_code) == (None, 200)
 
 
-def test_p23_a_lane_that_brought_nothing_says_nothing_of_the_pin(tmp_path: Path) -> None:
-    """The bytes were pinned, then the executing lane did not answer: the pin is not called a stump for it."""
+def test_a_lane_that_brought_nothing_says_nothing_of_the_pin(tmp_path: Path) -> None:
+    """The bytes were pinned, then the lane did not answer: that makes the pin no truncated sample."""
     assert _pin(tmp_path, b"sample") == _run(tmp_path, "transport", "--fault", "timeout") == 0
     record = record_in(bundle(tmp_path))
     assert (record.transport_ok, record.transport.pin_complete) == (False, None)

@@ -209,10 +209,10 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_body_that_was_begun_is_never_asked_for_again(tmp_path: Path) -> None:
     """A retry after a body byte would hide a second sample: there is none, whatever `--retries` says."""
-    with ExactServer(answer(b"stump", "Content-Length: 10"), sized(b"other sample")) as server:
+    with ExactServer(answer(b"shorn", "Content-Length: 10"), sized(b"other sample")) as server:
         assert _sample(tmp_path, server.url, "--retries", "3") == 1
         assert len(server.requests) == 1
-    assert pinned_in(bundle(tmp_path), record_in(bundle(tmp_path))) == b"stump"
+    assert pinned_in(bundle(tmp_path), record_in(bundle(tmp_path))) == b"shorn"
 
 
 def test_the_deadline_ends_a_server_that_drips(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_a_sample_after_one_that_brought_nothing_folds_in(tmp_path: Path) -> Non
     assert (pinned_in(bundle(tmp_path), record), record.transport.pin_complete) == (b"sample", True)
 
 
-def test_o7_after_an_oracle_nothing_is_sampled(tmp_path: Path) -> None:
+def test_after_an_oracle_nothing_is_sampled(tmp_path: Path) -> None:
     """Whatever the oracle said, its record stays as it is, and no call is made."""
     with ExactServer(sized(b"sample")) as server:
         assert _sample(tmp_path, server.url) == 0

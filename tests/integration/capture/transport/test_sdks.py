@@ -117,7 +117,7 @@ def test_a_reset_before_the_answer_is_one_hidden_retry(tmp_path: Path) -> None:
 
 
 def test_a_short_answer_that_an_sdk_retries_is_counted_and_let_go(tmp_path: Path) -> None:
-    """The stump of the first attempt is no sample once the second brought one."""
+    """The truncated sample of the first attempt is no sample once the second brought one."""
     recorder = capture(tmp_path)
     short = answer(COMPLETION[:40], JSON, f"Content-Length: {len(COMPLETION)}")
     with ExactServer(short, sized(COMPLETION, JSON)) as server, _openai(server, recorder) as client:
@@ -128,7 +128,7 @@ def test_a_short_answer_that_an_sdk_retries_is_counted_and_let_go(tmp_path: Path
 
 
 def test_a_short_answer_without_retries_leaves_its_truncated_sample(tmp_path: Path) -> None:
-    """The SDK raises and hands out nothing; what arrived is pinned all the same, as a stump."""
+    """The SDK raises and hands out nothing; what arrived is pinned all the same, as a truncated sample."""
     short = answer(COMPLETION[:40], JSON, f"Content-Length: {len(COMPLETION)}")
     with (
         ExactServer(short) as server,

@@ -38,8 +38,8 @@ def test_a_whole_body_is_decoded_and_known_to_be_whole(coding: str, payload: byt
 def test_a_cut_body_is_never_whole(coding: str, payload: bytes, cut: int) -> None:
     """Wherever it was cut, if any byte came; what could be decoded is the beginning of the body."""
     packed = CODERS[coding](payload)
-    stump = packed[: max(len(packed) - cut, 1)]
-    body, decoder = _decoded(coding, stump)
+    part = packed[: max(len(packed) - cut, 1)]
+    body, decoder = _decoded(coding, part)
     assert not decoder.is_complete
     assert payload.startswith(body)
 

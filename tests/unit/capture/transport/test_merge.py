@@ -74,7 +74,7 @@ def test_retries_that_nobody_counted_leave_the_sum_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "status", "received", "stump"),
+    ("fault", "status", "received", "is_truncated_sample"),
     [
         ("truncated", None, None, True),
         ("stream_error", 200, None, True),
@@ -87,13 +87,13 @@ def test_retries_that_nobody_counted_leave_the_sum_unknown() -> None:
         (None, 200, 5, False),
     ],
 )
-def test_only_a_call_that_brought_something_can_leave_a_stump(
-    fault: str | None, status: int | None, received: int | None, stump: bool
+def test_only_a_call_that_brought_something_can_leave_a_truncated_sample(
+    fault: str | None, status: int | None, received: int | None, is_truncated_sample: bool
 ) -> None:
     """A pin cannot come from a call that was not answered."""
-    assert leaves_partial_body(fault, status, received) is stump
+    assert leaves_partial_body(fault, status, received) is is_truncated_sample
     transport = Transport(fault=fault, status_code=status, bytes_received=received)
-    assert is_truncated(BLANK._replace(transport=transport)) is stump
+    assert is_truncated(BLANK._replace(transport=transport)) is is_truncated_sample
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_events_in_a_compressed_stream_are_seen() -> None:
     [(BodyChecks(min_bytes=7), False), (BodyChecks(ends_with=b"!"), False), (BodyChecks(max_bytes=5), True)],
 )
 def test_what_was_declared_decides_over_a_body_of_the_right_length(declared: BodyChecks, whole: bool) -> None:
-    """A body that lacks what was declared is a stump for whoever declared it; one that is too long is whole."""
+    """A body that lacks what was declared is truncated for whoever declared it; one that is too long is whole."""
     outcome = _finished({"content-length": "6"}, b"sample", declared=declared)
     assert (outcome.ok, outcome.fault, outcome.complete) == (False, "length_check", whole)
 

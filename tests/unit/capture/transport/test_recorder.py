@@ -91,7 +91,7 @@ def test_a_call_that_held_is_written_without_a_pin(told: RecorderDriver) -> None
 
 
 def test_a_broken_call_pins_what_arrived_until_the_user_pins(told: RecorderDriver) -> None:
-    """A stump is better than nothing, and gives way to a sample."""
+    """A truncated sample is better than nothing, and gives way to a sample."""
     told.broken()
     assert (_pinned(told), told.record.transport.pin_complete) == (b"stu", False)
     told.held(RequestKey("POST", "http://host/again", b"{}"))
@@ -109,7 +109,7 @@ def test_a_fault_before_the_first_byte_pins_nothing(told: RecorderDriver) -> Non
     assert (_pinned(told), told.record.transport.pin_complete) == (b"", True)
 
 
-def test_a_part_of_a_whole_answer_is_complete_and_a_part_of_a_stump_is_not(
+def test_a_part_of_a_whole_answer_is_complete_and_a_part_of_a_truncated_one_is_not(
     told: RecorderDriver, tmp_path: Path
 ) -> None:
     """The text that was taken out of the JSON."""
@@ -206,7 +206,7 @@ def test_what_was_declared_holds_for_the_sample_and_not_for_the_lane(store: Stor
 
 
 def test_a_body_too_short_for_what_was_declared_is_pinned_as_it_is(store: Store) -> None:
-    """It came whole and is a stump by the user's own word."""
+    """It came whole and is a truncated sample by the user's own word."""
     told = RecorderDriver(store, checks=BodyChecks(min_bytes=7), suffix=".txt")
     told.held()
     assert (told.record.transport.fault, _pinned(told)) == ("length_check", SAMPLE)
@@ -233,7 +233,7 @@ def test_a_call_that_ends_after_another_recorder_wrote_is_still_counted(told: Re
     assert (told.record.transport_ok, told.record.transport.fault) == (False, "truncated")
 
 
-def test_the_first_call_recorded_after_a_pin_may_show_that_it_is_a_stump(told: RecorderDriver) -> None:
+def test_the_first_call_recorded_after_a_pin_may_show_that_it_is_a_truncated_sample(told: RecorderDriver) -> None:
     """Whoever pinned by hand and reports the call then; a call that brought nothing shows nothing."""
     begun = Record("x", None, None, None, None, run=RUN)
     pin_sample(told.store, begun, [b"stu"])

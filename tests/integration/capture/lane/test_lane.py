@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.lane_job import LaneJob, facts, make_lane_job, pinned_lane_job
-from tests.support.oracle_job import command_lines
+from tests.support.oracle_job import command_lines, unique_seconds
 from tests.support.waiting import wait_until
 
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
@@ -101,6 +101,14 @@ def test_a_result_that_is_lost_after_go_is_no_flake(job: LaneJob, action: str, p
     assert done.returncode == 3
     assert facts(record) == (None, "unreported", False, fault)
     assert (record.oracle.runs, record.oracle.egress, record.oracle.lane) == (1, "sealed", f"{sys.executable} 0.1.0")
+    assert job.class_with_passing_rerun() == "unclassified"
+
+
+def test_a_connection_that_breaks_at_a_sign_of_life_is_no_flake(job: LaneJob) -> None:
+    """The patch was running, and what became of it is not known."""
+    done = job.oracle("sleep", unique_seconds(), carrier=job.broken("cut", '<{"alive"'), options=QUICK)
+    assert done.returncode == 3
+    assert facts(job.job.record()) == (None, "unreported", False, "connection")
     assert job.class_with_passing_rerun() == "unclassified"
 
 

@@ -37,7 +37,7 @@ TABLE = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
 40 27 254:0 /vol/a /mnt/vol\\040a rw,relatime - ext4 /dev/vda rw
-41 27 254:0 /vol/a/work/freeze-gate/fixtures /mnt/pins rw,relatime - ext4 /dev/vda rw
+41 27 254:0 /vol/a/job/freeze-gate/fixtures /mnt/pins rw,relatime - ext4 /dev/vda rw
 42 27 254:0 /vol/b /mnt/b rw,relatime - ext4 /dev/vda rw
 43 27 8:1 / /data rw,relatime - xfs /dev/sdb rw
 44 27 8:1 /volume /srv rw,relatime - xfs /dev/sdb rw
@@ -47,8 +47,8 @@ TABLE = """\
 @pytest.mark.parametrize(
     ("bundle", "others"),
     [
-        ("/vol/a/work/freeze-gate", ["/mnt/pins", "/mnt/vol a/work/freeze-gate"]),
-        ("/mnt/vol a/work/freeze-gate", ["/mnt/pins", "/vol/a/work/freeze-gate"]),
+        ("/vol/a/job/freeze-gate", ["/mnt/pins", "/mnt/vol a/job/freeze-gate"]),
+        ("/mnt/vol a/job/freeze-gate", ["/mnt/pins", "/vol/a/job/freeze-gate"]),
         ("/vol/c/freeze-gate", []),
         ("/data/freeze-gate", []),
         ("/data/volume/freeze-gate", ["/srv/freeze-gate"]),

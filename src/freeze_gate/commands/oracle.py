@@ -12,6 +12,7 @@ from freeze_gate.capture.oracle.process import OracleSpec, Prepare
 from freeze_gate.capture.oracle.run import OracleRun, run_oracle
 from freeze_gate.capture.oracle.sandbox.launcher import WITHOUT_SEAL, available_methods
 from freeze_gate.commands import CommandContext
+from freeze_gate.commands._capture import add_record_arguments
 from freeze_gate.errors import UsageError
 
 _MAX_SECONDS = 31_622_400  # a year
@@ -29,8 +30,7 @@ EXIT_CODES: Final = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--id", required=True, metavar="ID", help="the fixture id")
-    parser.add_argument("--bundle", metavar="DIR", help="the bundle's folder (FREEZE_GATE_BUNDLE, else freeze-gate)")
+    add_record_arguments(parser)
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="kill the command after S seconds")
     parser.add_argument("--allow-egress", action="store_true", help="leave the network on; the record says `open`")
     parser.add_argument(

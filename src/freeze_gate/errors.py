@@ -40,14 +40,14 @@ _SHORTAGES: Final = {
 
 def describe_shortage(error: BaseException) -> str | None:
     """Return the resource that was short and what to do, if an exception or one of its causes says so."""
-    for cause in causes(error):
+    for cause in exception_chain(error):
         number = errno.ENOMEM if isinstance(cause, MemoryError) else getattr(cause, "errno", None)
         if number in _SHORTAGES:
             return _SHORTAGES[number]
     return None
 
 
-def causes(error: BaseException | None) -> Iterator[BaseException]:
+def exception_chain(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an exception and its causes, the last first: they are told apart by their classes, never by their text."""
     while error is not None:
         yield error

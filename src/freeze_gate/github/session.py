@@ -15,7 +15,7 @@ from requests.auth import AuthBase
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from freeze_gate.errors import causes, describe_shortage
+from freeze_gate.errors import describe_shortage, exception_chain
 from freeze_gate.github.errors import ApiError, ConnectionFailed, Operation, ResourceShort, ServerUnusable
 from freeze_gate.version import VERSION
 
@@ -192,7 +192,7 @@ def error_from_exception(error: Exception, operation: Operation, server: str = "
             "The proxy of `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` cannot be used: it must be http://host:port or "
             f"https://host:port, and not SOCKS. It was needed while {operation.description}"
         )
-    if any(_is_no_http(cause) for cause in causes(error)):
+    if any(_is_no_http(cause) for cause in exception_chain(error)):
         return ServerUnusable(
             f"{_capitalize(server)} does not speak HTTP: its address, or the proxy's, leads to another kind of server. "
             f"It was asked while {operation.description}"

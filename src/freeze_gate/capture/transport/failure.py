@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 import requests
 
-from freeze_gate.capture.transport.faults import Cause, exception_chain, permanent_cause
+from freeze_gate.capture.transport.faults import Cause, permanent_cause
+from freeze_gate.errors import exception_chain
 
 _Causes = tuple[tuple[type[BaseException], str], ...]
 

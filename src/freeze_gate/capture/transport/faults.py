@@ -4,9 +4,10 @@ A client translates what it knows (an exit code, the classes of an exception and
 cause is no fault: a wrong fault can excuse a patch, a missing one cannot.
 """
 
-from collections.abc import Iterator
 from enum import Enum
 from typing import Final
+
+from freeze_gate.errors import exception_chain
 
 FILE_ERRORS: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 """What opening a file raises and no network does: a request body that its sender could not read is no fault of the
@@ -33,13 +34,6 @@ _FAULTS: Final = {Cause.TIMEOUT: "timeout", Cause.CONNECTION: "connection", Caus
 def fault_of(cause: Cause) -> str | None:
     """Return the `transport.fault` of a record; None where the same would happen on any day, or may."""
     return _FAULTS.get(cause)
-
-
-def exception_chain(error: BaseException | None) -> Iterator[BaseException]:
-    """List an exception and its causes, the last first: they are told apart by their classes, never by their text."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def permanent_cause(error: BaseException, *, is_to_proxy: bool = False) -> Cause | None:

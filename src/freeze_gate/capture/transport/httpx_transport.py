@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
-from freeze_gate.capture.transport.faults import Cause, cause_in_body, exception_chain, fault_of, permanent_cause
+from freeze_gate.capture.transport.faults import Cause, cause_in_body, fault_of, permanent_cause
 from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.capture.transport.observer import Exchange, outcome_of_status
 from freeze_gate.capture.transport.recorder import Recorder
+from freeze_gate.errors import exception_chain
 
 _LIBRARIES: Final = ("httpx", "httpx2")
 _PARSERS: Final = ("h11", "h2")  # whose exceptions mean that what arrived is not HTTP

@@ -16,10 +16,11 @@ from urllib3.exceptions import ReadTimeoutError
 from urllib3.util.retry import Retry
 
 from freeze_gate.capture.transport.content_encoding import restrict_accept_encoding
-from freeze_gate.capture.transport.faults import Cause, cause_in_body, exception_chain, fault_of, permanent_cause
+from freeze_gate.capture.transport.faults import Cause, cause_in_body, fault_of, permanent_cause
 from freeze_gate.capture.transport.merge import RequestKey
 from freeze_gate.capture.transport.observer import Exchange, outcome_of_status
 from freeze_gate.capture.transport.recorder import Recorder
+from freeze_gate.errors import exception_chain
 
 _PIECE_BYTES: Final = 1 << 16
 _MAX_HEADERS: Final = 5000  # MAX_HTTP_RESP_HEADER_COUNT of curl
